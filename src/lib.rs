@@ -1,0 +1,4 @@
+//! Code map.
+pub mod client;
+pub mod config;
+pub mod service;

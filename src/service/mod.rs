@@ -1,0 +1,2 @@
+//! The only place that knows gRPC.
+pub mod pb;
