@@ -1,1 +1,158 @@
-//! Settings.
+//! What can be set, where its defaults stand, and the limits that come of it. It
+//! knows nothing of what it sets.
+#![expect(clippy::doc_markdown, reason = "doc comments are the help text, which is no Markdown")]
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::telemetry::LogFormat;
+
+/// Bytes of a request id; not to be set, since answers repeat it.
+pub const MAX_REQUEST_ID_BYTES: usize = 128;
+
+/// The settings of a server; each flag has an environment variable.
+#[derive(Clone, Debug, Args)]
+pub struct ServerConfig {
+    /// Address to listen on; port 0 lets the system choose
+    #[arg(long, env = "TAQUIN_LISTEN", default_value = "127.0.0.1:50051")]
+    pub listen: SocketAddr,
+
+    /// Worker tasks that search; by default one for each core this process may use
+    #[arg(long, env = "TAQUIN_WORKERS")]
+    pub workers: Option<NonZeroUsize>,
+
+    /// What a client may ask for, and how much of it.
+    #[command(flatten)]
+    pub limits: LimitsConfig,
+
+    /// How log lines look
+    #[arg(long, env = "TAQUIN_LOG_FORMAT", value_enum, default_value_t)]
+    pub log_format: LogFormat,
+
+    /// Which log lines are written: a level, or directives as of tracing-subscriber's EnvFilter
+    #[arg(long, env = "TAQUIN_LOG", default_value = "info")]
+    pub log: String,
+}
+
+/// The limits of a server that was told none.
+const DEFAULT: LimitsConfig = LimitsConfig {
+    max_message_bytes: 4 << 20,
+    max_in_flight_per_stream: 1024,
+    max_in_flight: 65_536,
+    max_queue: 16_384,
+    max_connections: 1024,
+    max_streams_per_connection: 128,
+    max_streams: 4096,
+    max_cache_bytes: 64 << 20,
+    default_time_ms: 10_000,
+    max_time_ms: 60_000,
+    default_nodes: 10_000_000,
+    max_nodes: 1_000_000_000,
+    stall_timeout_ms: 30_000,
+    drain_timeout_ms: 10_000,
+};
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        DEFAULT
+    }
+}
+
+/// Every limit of a server. What is not counted in bytes or milliseconds is counted in pieces.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct LimitsConfig {
+    /// Bytes of one request message
+    #[arg(long, env = "TAQUIN_MAX_MESSAGE_BYTES", default_value_t = DEFAULT.max_message_bytes, value_parser = positive_u32)]
+    pub max_message_bytes: u32,
+
+    /// Jobs in flight on one stream; at this limit the server stops reading it
+    #[arg(long, env = "TAQUIN_MAX_IN_FLIGHT_PER_STREAM", default_value_t = DEFAULT.max_in_flight_per_stream, value_parser = positive_u32)]
+    pub max_in_flight_per_stream: u32,
+
+    /// Jobs in flight in all; one more is answered RESOURCE_EXHAUSTED
+    #[arg(long, env = "TAQUIN_MAX_IN_FLIGHT", default_value_t = DEFAULT.max_in_flight, value_parser = positive_u32)]
+    pub max_in_flight: u32,
+
+    /// Searches that wait for a worker; one more is answered RESOURCE_EXHAUSTED
+    #[arg(long, env = "TAQUIN_MAX_QUEUE", default_value_t = DEFAULT.max_queue, value_parser = positive_u32)]
+    pub max_queue: u32,
+
+    /// Open connections; one more waits to be accepted
+    #[arg(long, env = "TAQUIN_MAX_CONNECTIONS", default_value_t = DEFAULT.max_connections, value_parser = positive_u32)]
+    pub max_connections: u32,
+
+    /// Calls open at once on one connection; one more waits in the client
+    #[arg(long, env = "TAQUIN_MAX_STREAMS_PER_CONNECTION", default_value_t = DEFAULT.max_streams_per_connection, value_parser = positive_u32)]
+    pub max_streams_per_connection: u32,
+
+    /// Calls open at once in all; one more is answered RESOURCE_EXHAUSTED
+    #[arg(long, env = "TAQUIN_MAX_STREAMS", default_value_t = DEFAULT.max_streams, value_parser = positive_u32)]
+    pub max_streams: u32,
+
+    /// Bytes the cache of solved boards may weigh; 0 keeps nothing
+    #[arg(long, env = "TAQUIN_MAX_CACHE_BYTES", default_value_t = DEFAULT.max_cache_bytes)]
+    pub max_cache_bytes: u64,
+
+    /// Milliseconds a job may take when it does not say
+    #[arg(long, env = "TAQUIN_DEFAULT_TIME_MS", default_value_t = DEFAULT.default_time_ms, value_parser = positive_u32)]
+    pub default_time_ms: u32,
+
+    /// The most milliseconds a job may ask for
+    #[arg(long, env = "TAQUIN_MAX_TIME_MS", default_value_t = DEFAULT.max_time_ms, value_parser = positive_u32)]
+    pub max_time_ms: u32,
+
+    /// States a job may expand when it does not say
+    #[arg(long, env = "TAQUIN_DEFAULT_NODES", default_value_t = DEFAULT.default_nodes, value_parser = positive_u64)]
+    pub default_nodes: u64,
+
+    /// The most states a job may ask for
+    #[arg(long, env = "TAQUIN_MAX_NODES", default_value_t = DEFAULT.max_nodes, value_parser = positive_u64)]
+    pub max_nodes: u64,
+
+    /// Milliseconds a reader may leave answers unread before its stream is ended
+    #[arg(long, env = "TAQUIN_STALL_TIMEOUT_MS", default_value_t = DEFAULT.stall_timeout_ms, value_parser = positive_u32)]
+    pub stall_timeout_ms: u32,
+
+    /// Milliseconds from the signal to stop to the end, whatever the peers do
+    #[arg(long, env = "TAQUIN_DRAIN_TIMEOUT_MS", default_value_t = DEFAULT.drain_timeout_ms, value_parser = positive_u32)]
+    pub drain_timeout_ms: u32,
+}
+
+impl ServerConfig {
+    /// As many workers as were asked for, or one for each core this process may
+    /// use by affinity and by its cgroup.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.workers.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get)
+    }
+}
+
+impl LimitsConfig {
+    /// How long a reader may leave answers unread.
+    #[must_use]
+    pub fn stall_timeout(&self) -> Duration {
+        Duration::from_millis(self.stall_timeout_ms.into())
+    }
+
+    /// How long a drain may take.
+    #[must_use]
+    pub fn drain_timeout(&self) -> Duration {
+        Duration::from_millis(self.drain_timeout_ms.into())
+    }
+}
+
+fn positive_u32(text: &str) -> Result<u32, String> {
+    positive(text.parse().map_err(|error: std::num::ParseIntError| error.to_string())?)
+}
+
+fn positive_u64(text: &str) -> Result<u64, String> {
+    positive(text.parse().map_err(|error: std::num::ParseIntError| error.to_string())?)
+}
+
+fn positive<N: PartialEq + From<u8>>(number: N) -> Result<N, String> {
+    if number == N::from(0) { Err("it must be at least 1".into()) } else { Ok(number) }
+}

@@ -1,4 +1,26 @@
-//! Code map.
+//! taquin: sliding-tile boards in, shortest paths out, each proven.
+//!
+//! Code map; every arrow points down, and each module says what it must never know.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`client`] | text forms of boards, the stream that asks a worker, output |
+//! | [`service`] | gRPC: wire to domain and back, streams, limits, drain |
+//! | [`engine`] | which search for which board, workers, one flight for each board |
+//! | [`cache`] | solved boards, bounded by weight |
+//! | [`heuristic`] | lower bounds |
+//! | [`search`] | algorithms over any state space |
+//! | [`domain`] | the puzzles |
+//! | [`space`] | the one page that searches and puzzles share |
+//! | [`config`], [`telemetry`] | ground floor: settings and logs, for service and binaries |
+
+pub mod cache;
 pub mod client;
 pub mod config;
+pub mod domain;
+pub mod engine;
+pub mod heuristic;
+pub mod search;
 pub mod service;
+pub mod space;
+pub mod telemetry;

@@ -1,2 +1,103 @@
-//! x
-fn main() {}
+//! The worker: reads its settings, serves, drains at a signal.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+use taquin::config::ServerConfig;
+use taquin::service::{self, Drained};
+use taquin::telemetry;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// Everything taken was answered.
+const EXIT_CLEAN: u8 = 0;
+/// It could not start, or the transport failed.
+const EXIT_FAILED: u8 = 1;
+/// The drain's time was over before everything was answered.
+const EXIT_CUT_OFF: u8 = 3;
+/// A second signal ended it at once.
+const EXIT_SECOND_SIGNAL: u8 = 4;
+
+/// A gRPC worker that solves sliding-tile boards, shortest path proven
+///
+/// Exit codes: 0 stopped by a signal, everything answered; 1 could not start; 2 wrong
+/// usage; 3 drain time over, connections cut; 4 ended at once by a second signal.
+#[derive(Parser)]
+#[command(version, verbatim_doc_comment)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    config: ServerConfig,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Ask a running worker whether it serves: exit code 0 when it does, 1 otherwise
+    Healthcheck {
+        /// Where it listens; by default where a worker with this environment would
+        #[arg(long)]
+        endpoint: Option<String>,
+        /// Milliseconds to wait for its answer
+        #[arg(long, default_value_t = 2000)]
+        timeout_ms: u64,
+    },
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let Arguments { command, config } = Arguments::parse();
+    let code = match command {
+        None => run(config).await,
+        Some(Command::Healthcheck { endpoint, timeout_ms }) => {
+            let endpoint = endpoint.unwrap_or_else(|| service::loopback_endpoint(config.listen));
+            service::check_health(&endpoint, Duration::from_millis(timeout_ms)).await.map(|()| EXIT_CLEAN)
+        }
+    };
+    match code {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("taquin-server: {error}");
+            ExitCode::from(EXIT_FAILED)
+        }
+    }
+}
+
+async fn run(config: ServerConfig) -> Result<u8> {
+    telemetry::init(config.log_format, &config.log)?;
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let listener = TcpListener::bind(config.listen)
+        .await
+        .map_err(|error| format!("can't listen on {} (--listen): {error}", config.listen))?;
+    let engine = service::start_engine(&config.limits, config.workers())?;
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        address = %listener.local_addr()?,
+        workers = config.workers(),
+        "serving"
+    );
+    let (first, mut begun) = tokio::sync::oneshot::channel();
+    let signals = async move {
+        let mut next = async || tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} };
+        next().await;
+        tracing::info!("draining");
+        // The server may have failed meanwhile; then nobody waits for this.
+        let _ = first.send(());
+        next().await;
+    };
+    let shutdown = async move { drop((&mut begun).await) };
+    tokio::select! {
+        drained = service::serve(listener, engine, config.limits, shutdown) => {
+            let drained = drained?;
+            tracing::info!(?drained, "stopped");
+            Ok(if drained == Drained::Cleanly { EXIT_CLEAN } else { EXIT_CUT_OFF })
+        }
+        () = signals => {
+            tracing::warn!("stopped at once by a second signal");
+            Ok(EXIT_SECOND_SIGNAL)
+        }
+    }
+}

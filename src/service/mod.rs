@@ -1,2 +1,20 @@
-//! The only place that knows gRPC.
+//! The only place that knows gRPC: wire types come in here and go no further.
+
+mod conversation;
+mod convert;
+mod embedded;
+mod grpc_timeout;
+mod health;
+mod incoming;
 pub mod pb;
+mod server;
+mod solver;
+mod status;
+mod tally;
+
+pub use embedded::{Embedded, embedded};
+pub use health::{check_health, loopback_endpoint};
+pub use server::{Drained, serve, start_engine};
+
+/// The name of the service, as health is asked of it.
+pub const SERVICE_NAME: &str = "taquin.v1.SolverService";

@@ -1,0 +1,77 @@
+//! A board: which tile stands on which cell. It knows no layout; whether it is a
+//! permutation is checked where it is made.
+
+use super::{Cell, MAX_CELLS};
+
+/// A tile's number; 0 is the blank.
+pub type Tile = u8;
+
+/// The tiles of up to sixteen cells, four bits each: cell `i` in bits `4 i` to
+/// `4 i + 3`. Cells a board does not have are 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Board(u64);
+
+impl Board {
+    /// The board with these tiles, cell by cell.
+    ///
+    /// # Panics
+    /// With more than sixteen tiles or a tile above 15.
+    #[must_use]
+    pub fn new(tiles: &[Tile]) -> Self {
+        assert!(tiles.len() <= 16 && tiles.iter().all(|&tile| tile < 16), "not a board: {tiles:?}");
+        Self(tiles.iter().enumerate().fold(0, |bits, (cell, &tile)| bits | u64::from(tile) << (4 * cell)))
+    }
+
+    /// The board of so many cells that holds 1, 2, ... with the blank at a cell.
+    ///
+    /// # Panics
+    /// When there is no such cell, or more than [`MAX_CELLS`].
+    #[must_use]
+    pub fn standard(cells: usize, blank: Cell) -> Self {
+        assert!(usize::from(blank) < cells && cells <= MAX_CELLS, "no cell {blank} of {cells}");
+        let mut tiles = [0; MAX_CELLS];
+        let mut tile = 0;
+        for (cell, place) in tiles[..cells].iter_mut().enumerate() {
+            if cell != usize::from(blank) {
+                tile += 1;
+                *place = tile;
+            }
+        }
+        Self::new(&tiles[..cells])
+    }
+
+    pub(super) fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    pub(super) fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// The tile on a cell.
+    #[must_use]
+    pub fn tile(self, cell: Cell) -> Tile {
+        (self.0 >> (4 * cell) & 15) as Tile
+    }
+
+    /// The tiles of the first `cells` cells in order.
+    pub fn tiles(self, cells: usize) -> impl Iterator<Item = Tile> {
+        (0..cells).map(move |cell| (self.0 >> (4 * cell) & 15) as Tile)
+    }
+
+    /// The cell of a tile of a board that holds it.
+    ///
+    /// # Panics
+    /// When it does not.
+    #[must_use]
+    pub fn cell_of(self, tile: Tile) -> Cell {
+        (0..16).find(|&cell| self.tile(cell) == tile).expect("a board holds each of its tiles")
+    }
+
+    /// Brings the tile on `from` into the blank at `blank`, which is then at `from`.
+    #[must_use]
+    pub(super) fn slide(self, blank: Cell, from: Cell) -> Self {
+        let tile = self.0 >> (4 * from) & 15;
+        Self(self.0 ^ (tile << (4 * from) | tile << (4 * blank)))
+    }
+}

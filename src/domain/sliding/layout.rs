@@ -1,0 +1,231 @@
+//! Cells and which are adjacent. A grid is a layout that knows its rows and
+//! columns. It knows no tiles.
+
+use std::sync::{Arc, LazyLock};
+
+/// A cell's number; in a grid counted row by row from the top left.
+pub type Cell = u8;
+
+/// The most cells a layout may have.
+pub const MAX_CELLS: usize = 9;
+
+/// Where the blank goes in a grid. The order U < D < L < R is the order of paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Direction {
+    /// To the row above.
+    Up,
+    /// To the row below.
+    Down,
+    /// To the column on the left.
+    Left,
+    /// To the column on the right.
+    Right,
+}
+
+impl Direction {
+    /// All four in order; a direction's place is its number in two bits.
+    pub const ALL: [Self; 4] = [Self::Up, Self::Down, Self::Left, Self::Right];
+
+    /// `U`, `D`, `L` or `R`.
+    #[must_use]
+    pub fn letter(self) -> char {
+        ['U', 'D', 'L', 'R'][self as usize]
+    }
+}
+
+/// What a layout is besides its adjacency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// Rows and columns, each at least 1.
+    Grid {
+        /// Rows.
+        rows: u8,
+        /// Columns.
+        columns: u8,
+        /// Its place among [`Layout::grids`].
+        index: u8,
+    },
+    /// Edges alone.
+    Graph,
+}
+
+/// See the module.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Layout {
+    shape: Shape,
+    /// The neighbours of each cell in the order of moves: U D L R in a grid, by number in a graph.
+    neighbours: Vec<Vec<Cell>>,
+    /// The fewest steps from cell to cell; `None` where there is no way.
+    distances: Vec<Vec<Option<u8>>>,
+    code: u128,
+}
+
+/// Every grid, by rows and then by columns.
+static GRIDS: LazyLock<Vec<Arc<Layout>>> = LazyLock::new(|| {
+    let sides = (1..=MAX_CELLS).flat_map(|rows| (1..=MAX_CELLS / rows).map(move |columns| (rows, columns)));
+    sides
+        .enumerate()
+        .map(|(index, (rows, columns))| Arc::new(Layout::new_grid(index, rows, columns)))
+        .collect()
+});
+
+/// The place of each grid in [`GRIDS`], by rows and columns.
+static GRID_INDEX: LazyLock<[[Option<u8>; MAX_CELLS + 1]; MAX_CELLS + 1]> = LazyLock::new(|| {
+    let mut places = [[None; MAX_CELLS + 1]; MAX_CELLS + 1];
+    for grid in GRIDS.iter() {
+        if let Shape::Grid { rows, columns, index } = grid.shape {
+            places[usize::from(rows)][usize::from(columns)] = Some(index);
+        }
+    }
+    places
+});
+
+impl Layout {
+    /// The grid of so many rows and columns; each is made once and shared. `None`
+    /// when a side is 0 or there would be more than [`MAX_CELLS`] cells.
+    #[must_use]
+    pub fn grid(rows: usize, columns: usize) -> Option<&'static Arc<Self>> {
+        let index = (*GRID_INDEX.get(rows)?.get(columns)?)?;
+        GRIDS.get(usize::from(index))
+    }
+
+    /// Every grid there is.
+    pub fn grids() -> impl Iterator<Item = &'static Arc<Self>> {
+        GRIDS.iter()
+    }
+
+    /// The layout of `cells` cells with these edges, of which each may be given more
+    /// than once. `None` with no cell, more than [`MAX_CELLS`], an edge to a cell
+    /// outside, or one from a cell to itself.
+    #[must_use]
+    pub fn graph(cells: usize, edges: &[(Cell, Cell)]) -> Option<Arc<Self>> {
+        if !(1..=MAX_CELLS).contains(&cells) {
+            return None;
+        }
+        let mut neighbours = vec![Vec::new(); cells];
+        for &(a, b) in edges {
+            if a == b || usize::from(a.max(b)) >= cells {
+                return None;
+            }
+            neighbours[usize::from(a)].push(b);
+            neighbours[usize::from(b)].push(a);
+        }
+        for list in &mut neighbours {
+            list.sort_unstable();
+            list.dedup();
+        }
+        Some(Arc::new(Self::new(Shape::Graph, neighbours)))
+    }
+
+    fn new_grid(index: usize, rows: usize, columns: usize) -> Self {
+        let small = |number: usize| u8::try_from(number).expect("at most MAX_CELLS");
+        let neighbours = (0..rows * columns)
+            .map(|cell| {
+                let (row, column) = (cell / columns, cell % columns);
+                let steps = [
+                    (row > 0, cell.wrapping_sub(columns)),
+                    (row + 1 < rows, cell + columns),
+                    (column > 0, cell.wrapping_sub(1)),
+                    (column + 1 < columns, cell + 1),
+                ];
+                steps.into_iter().filter(|(inside, _)| *inside).map(|(_, to)| small(to)).collect()
+            })
+            .collect();
+        Self::new(Shape::Grid { rows: small(rows), columns: small(columns), index: small(index) }, neighbours)
+    }
+
+    fn new(shape: Shape, neighbours: Vec<Vec<Cell>>) -> Self {
+        let distances = (0..neighbours.len()).map(|from| distances_from(from, &neighbours)).collect();
+        Self { code: code(shape, &neighbours), shape, neighbours, distances }
+    }
+
+    /// What it is besides its adjacency.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// How many cells it has.
+    #[must_use]
+    pub fn cells(&self) -> usize {
+        self.neighbours.len()
+    }
+
+    /// The cells next to one, in the order of moves.
+    #[must_use]
+    pub fn neighbours(&self, cell: Cell) -> &[Cell] {
+        &self.neighbours[usize::from(cell)]
+    }
+
+    /// The fewest steps between two cells, `None` where there is no way.
+    #[must_use]
+    pub fn distance(&self, from: Cell, to: Cell) -> Option<u8> {
+        self.distances[usize::from(from)][usize::from(to)]
+    }
+
+    /// A number that no other layout has: its whole description, not a hash. The
+    /// low bits hold the sides of a grid, or one bit for each pair of cells of a
+    /// graph; above them stand the number of cells and the kind.
+    #[must_use]
+    pub fn code(&self) -> u128 {
+        self.code
+    }
+
+    /// Where the blank goes from a cell of a grid to a neighbour; `None` in a graph
+    /// or between cells that are not adjacent.
+    #[must_use]
+    pub fn direction(&self, from: Cell, to: Cell) -> Option<Direction> {
+        let Shape::Grid { columns, .. } = self.shape else { return None };
+        if self.distance(from, to)? != 1 {
+            return None;
+        }
+        Some(match (from / columns).cmp(&(to / columns)) {
+            std::cmp::Ordering::Greater => Direction::Up,
+            std::cmp::Ordering::Less => Direction::Down,
+            std::cmp::Ordering::Equal if from > to => Direction::Left,
+            std::cmp::Ordering::Equal => Direction::Right,
+        })
+    }
+
+    /// The neighbour of a grid's cell in a direction, if there is one.
+    #[must_use]
+    pub fn step(&self, from: Cell, direction: Direction) -> Option<Cell> {
+        self.neighbours(from).iter().copied().find(|&to| self.direction(from, to) == Some(direction))
+    }
+}
+
+/// See [`Layout::code`].
+fn code(shape: Shape, neighbours: &[Vec<Cell>]) -> u128 {
+    let cells = (neighbours.len() as u128) << 120;
+    match shape {
+        Shape::Grid { rows, columns, .. } => cells | u128::from(rows) << 8 | u128::from(columns),
+        Shape::Graph => {
+            let pairs =
+                (0..).zip(neighbours).flat_map(|(b, next)| (0..b).map(move |a: Cell| next.contains(&a)));
+            let edges = pairs.enumerate().map(|(bit, adjacent)| u128::from(adjacent) << bit);
+            1 << 127 | cells | edges.sum::<u128>()
+        }
+    }
+}
+
+fn distances_from(from: usize, neighbours: &[Vec<Cell>]) -> Vec<Option<u8>> {
+    let mut distances = vec![None; neighbours.len()];
+    distances[from] = Some(0);
+    let mut level = vec![from];
+    for depth in 1.. {
+        let mut next = Vec::new();
+        for &to in level.iter().flat_map(|&cell| &neighbours[cell]) {
+            let distance = &mut distances[usize::from(to)];
+            if distance.is_none() {
+                *distance = Some(depth);
+                next.push(usize::from(to));
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        level = next;
+    }
+    distances
+}

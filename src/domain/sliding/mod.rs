@@ -1,0 +1,27 @@
+//! Sliding tiles: a board of numbered tiles and one blank on the cells of a layout.
+//! A move brings one tile into the blank; its letter names the direction in which
+//! the *blank* goes.
+//!
+//! `Setup` (anything one can write down) becomes an [`Instance`] (checked), whose
+//! [`Canonical`] form is what is searched and remembered; the answer is a
+//! [`Path`], read in the caller's own labels through a [`Solution`].
+
+mod board;
+mod canonical;
+mod instance;
+mod layout;
+mod packed;
+mod parity;
+mod path;
+mod rank;
+mod space;
+
+pub use board::{Board, Tile};
+pub use canonical::{Canonical, Frame, Key};
+pub use instance::{Field, Instance, Invalid, Setup};
+pub use layout::{Cell, Direction, Layout, MAX_CELLS, Shape};
+pub use packed::Packed32;
+pub use parity::{Obstacle, obstacle};
+pub use path::{Path, Solution};
+pub use rank::{rank, unrank};
+pub use space::{Position, SlidingSpace};

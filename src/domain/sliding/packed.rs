@@ -1,0 +1,39 @@
+//! A board of at most nine cells in 32 bits. It knows no layout.
+
+use super::Board;
+
+/// Cell `i` of the first eight stands in bits `4 i` to `4 i + 3`. Nine tiles of
+/// four bits do not fit; the ninth is the one that is missing among 0 to 8.
+/// Cells a board does not have are 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Packed32(u32);
+
+/// The exclusive or of all tiles 0 to 8 of a board of nine cells.
+const XOR_OF_NINE: u64 = 8;
+
+impl Packed32 {
+    /// Packs a board of at most nine cells.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "the ninth tile is implied by the others")]
+    pub fn new(board: Board) -> Self {
+        Self(board.bits() as u32)
+    }
+
+    /// The board of so many cells that was packed.
+    #[must_use]
+    pub fn unpack(self, cells: usize) -> Board {
+        let bits = u64::from(self.0);
+        if cells < 9 {
+            return Board::from_bits(bits);
+        }
+        // Folds the eight tiles into one by exclusive or, half by half.
+        let folded = [16, 8, 4].into_iter().fold(bits, |folded, half| folded ^ folded >> half);
+        Board::from_bits(bits | ((folded ^ XOR_OF_NINE) & 15) << 32)
+    }
+
+    /// The bits, as the type describes them.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+}

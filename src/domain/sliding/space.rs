@@ -1,0 +1,86 @@
+//! Sliding tiles as a state space of at most nine cells. It knows no goal.
+
+use std::iter::Copied;
+use std::slice;
+use std::sync::Arc;
+
+use super::{Board, Cell, Layout, Packed32};
+use crate::space::StateSpace;
+
+/// A board, and where its blank is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    board: Board,
+    blank: Cell,
+}
+
+impl Position {
+    /// The position of a board that has a blank.
+    #[must_use]
+    pub fn new(board: Board) -> Self {
+        Self { board, blank: board.cell_of(0) }
+    }
+
+    /// Its board.
+    #[must_use]
+    pub fn board(&self) -> Board {
+        self.board
+    }
+
+    /// The position after the blank has entered a neighbouring cell.
+    #[must_use]
+    pub fn slid(&self, to: Cell) -> Self {
+        Self { board: self.board.slide(self.blank, to), blank: to }
+    }
+
+    /// Where its blank is.
+    #[must_use]
+    pub fn blank(&self) -> Cell {
+        self.blank
+    }
+}
+
+/// The boards of one layout. An action is the cell that the blank enters.
+#[derive(Clone, Debug)]
+pub struct SlidingSpace {
+    layout: Arc<Layout>,
+}
+
+impl SlidingSpace {
+    /// The space of a layout of at most nine cells.
+    #[must_use]
+    pub fn new(layout: Arc<Layout>) -> Self {
+        Self { layout }
+    }
+
+    /// Its layout.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+}
+
+impl StateSpace for SlidingSpace {
+    type State = Position;
+    type Packed = Packed32;
+    type Action = Cell;
+    type Actions<'a> = Copied<slice::Iter<'a, Cell>>;
+
+    fn actions<'a>(&'a self, position: &Position) -> Self::Actions<'a> {
+        self.layout.neighbours(position.blank).iter().copied()
+    }
+
+    fn apply(&self, position: &mut Position, to: Cell) -> Cell {
+        let from = position.blank;
+        *position = position.slid(to);
+        from
+    }
+
+    fn pack(&self, position: &Position) -> Packed32 {
+        Packed32::new(position.board)
+    }
+
+    fn unpack(&self, packed: Packed32) -> Position {
+        Position::new(packed.unpack(self.layout.cells()))
+    }
+}

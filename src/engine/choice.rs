@@ -1,0 +1,27 @@
+//! Which search answers which instance. A new algorithm is one arm here.
+
+use std::sync::Arc;
+
+use super::Algorithm;
+use crate::domain::sliding::{Canonical, Cell, Position, SlidingSpace};
+use crate::heuristic::{DistanceSum, MisplacedTiles};
+use crate::search::{Budget, Outcome, a_star, bidirectional, breadth_first};
+
+/// Searches a canonical instance.
+///
+/// # Errors
+/// The budget's [`Stop`](crate::search::Stop).
+pub(super) fn solve(canonical: &Canonical, algorithm: Algorithm, budget: &mut Budget) -> Outcome<Cell> {
+    let space = SlidingSpace::new(Arc::clone(canonical.frame().layout()));
+    let (start, goal) = (Position::new(canonical.start()), Position::new(canonical.goal()));
+    match algorithm {
+        Algorithm::Auto | Algorithm::Bidirectional => bidirectional::search(&space, &start, &goal, budget),
+        Algorithm::BreadthFirst => breadth_first::search(&space, &start, &goal, budget),
+        Algorithm::AStar => {
+            a_star::search(&space, &DistanceSum::new(&space, canonical.goal()), &start, &goal, budget)
+        }
+        Algorithm::AStarMisplaced => {
+            a_star::search(&space, &MisplacedTiles::new(&space, canonical.goal()), &start, &goal, budget)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Switches that make a job go wrong on purpose, in test builds alone (the cargo
+//! feature `faults`). They knows neither wire nor search.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::search::Limits;
+
+/// What goes wrong in the worker before it searches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fault {
+    /// The worker is busy for so long, unless it is cancelled.
+    pub delay: Duration,
+    /// Then it panics.
+    pub panic: bool,
+}
+
+impl Fault {
+    /// The fault that a job's name asks for: `#delay-ms=N` and `#panic` anywhere in it.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let words = name.split('#').skip(1).map(str::trim);
+        let fault = words.fold(Self::default(), |fault, word| match word.strip_prefix("delay-ms=") {
+            Some(ms) => Self { delay: Duration::from_millis(ms.parse().unwrap_or(0)), ..fault },
+            None => Self { panic: fault.panic || word == "panic", ..fault },
+        });
+        (fault != Self::default()).then_some(fault)
+    }
+
+    /// Goes wrong.
+    pub(super) fn strike(self, limits: &Limits) {
+        let end = Instant::now() + self.delay;
+        while Instant::now() < end && !limits.is_cancelled() {
+            sleep(Duration::from_millis(1));
+        }
+        assert!(!self.panic, "a fault switch made this worker panic");
+    }
+}

@@ -1,0 +1,212 @@
+//! A question, its one answer, and the reply that carries it. They know neither
+//! workers nor wire.
+
+use std::time::{Duration, Instant};
+
+use crate::domain::sliding::{Instance, Obstacle, Solution};
+use crate::space::Cost;
+
+/// Which search runs when one has to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// The engine chooses.
+    #[default]
+    Auto,
+    /// Breadth-first from the start.
+    BreadthFirst,
+    /// Breadth-first from both ends.
+    Bidirectional,
+    /// A* with the sum of distances.
+    AStar,
+    /// A* with the number of misplaced tiles.
+    AStarMisplaced,
+}
+
+/// Who goes first when jobs queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Priority {
+    /// After all others.
+    Low,
+    /// Between the two.
+    #[default]
+    Normal,
+    /// Before all others.
+    High,
+}
+
+/// A board and what is asked of it.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// The board.
+    pub instance: Instance,
+    /// Which search runs when one has to.
+    pub algorithm: Algorithm,
+    /// When the answer is due.
+    pub deadline: Instant,
+    /// States that may be expanded.
+    pub max_nodes: u64,
+    /// The longest path of interest, in moves; `Cost::MAX` for any.
+    pub max_moves: Cost,
+    /// Who goes first.
+    pub priority: Priority,
+    /// Neither read nor write the cache, and fly alone.
+    pub bypass_cache: bool,
+    /// What goes wrong on purpose.
+    #[cfg(feature = "faults")]
+    pub fault: Option<super::Fault>,
+}
+
+impl Query {
+    /// The answer to a board whose path is known.
+    pub(super) fn solved(&self, solution: Solution, source: Source) -> Answer {
+        Answer::at_once(verdict(solution, self.max_moves), source)
+    }
+}
+
+/// A solution, unless it is longer than was of interest.
+pub(super) fn verdict(solution: Solution, max_moves: Cost) -> Verdict {
+    if solution.distance() <= max_moves {
+        Verdict::Solved(solution)
+    } else {
+        // What a search under this limit would have proven, so that answers do not
+        // depend on what the cache happens to hold.
+        Verdict::LimitReached { limit: Limit::Moves, lower_bound: max_moves + 1 }
+    }
+}
+
+/// The limits of a budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Its time.
+    Time,
+    /// Its states expanded.
+    Nodes,
+    /// Its moves.
+    Moves,
+}
+
+/// What came of a job.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// Solved, and proven shortest.
+    Solved(Solution),
+    /// No sequence of moves reaches the goal.
+    Unsolvable(Obstacle),
+    /// The budget ended first.
+    LimitReached {
+        /// Which limit.
+        limit: Limit,
+        /// No path is shorter: proven.
+        lower_bound: Cost,
+    },
+    /// Given up at its caller's wish.
+    Cancelled,
+    /// No verdict was found.
+    Failed(Failure),
+}
+
+/// Why a job that was taken has no verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// The search panicked.
+    #[error("the worker failed on this board")]
+    Panicked,
+    /// The engine stopped.
+    #[error("the worker stopped before this board was solved")]
+    Stopped,
+}
+
+/// Why a job was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Overload {
+    /// As many searches wait as may.
+    #[error("the queue is full: {limit} searches wait for a worker (max_queue)")]
+    Queue {
+        /// How many may.
+        limit: usize,
+    },
+    /// As many jobs are in flight as may be.
+    #[error("{limit} jobs are in flight, as many as may be (max_in_flight)")]
+    InFlight {
+        /// How many may.
+        limit: usize,
+    },
+}
+
+/// Where a verdict came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// No verdict.
+    None,
+    /// Theory decides without search.
+    Rule,
+    /// The cache.
+    Cache,
+    /// A search under way for another job.
+    Coalesced,
+    /// A search made for this job.
+    Search,
+}
+
+/// What an answer cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// From arrival to the start of the search.
+    pub queue_time: Duration,
+    /// The search.
+    pub solve_time: Duration,
+    /// States whose successors were generated.
+    pub expanded: u64,
+    /// Successors generated.
+    pub generated: u64,
+}
+
+/// The one final answer to a job.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// What came of it.
+    pub verdict: Verdict,
+    /// Where that came from.
+    pub source: Source,
+    /// What it cost.
+    pub statistics: Statistics,
+}
+
+impl Answer {
+    /// An answer that cost nothing.
+    #[must_use]
+    pub fn at_once(verdict: Verdict, source: Source) -> Self {
+        Self { verdict, source, statistics: Statistics::default() }
+    }
+}
+
+/// Where a job's answer goes: it is sent exactly once. A reply that is dropped
+/// unsent sends [`Failure::Stopped`], so no job is ever left without an answer.
+pub struct Reply(Option<Box<dyn FnOnce(Answer) + Send>>);
+
+impl Reply {
+    /// A reply that hands its answer to `send`.
+    pub fn new(send: impl FnOnce(Answer) + Send + 'static) -> Self {
+        Self(Some(Box::new(send)))
+    }
+
+    /// Sends the answer.
+    pub fn send(mut self, answer: Answer) {
+        if let Some(send) = self.0.take() {
+            send(answer);
+        }
+    }
+
+    /// Sends nothing: the caller is gone.
+    pub fn forget(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        if let Some(send) = self.0.take() {
+            send(Answer::at_once(Verdict::Failed(Failure::Stopped), Source::None));
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Which search for which instance, and who runs it: a cache in front, one flight
+//! for each board under way, a bounded queue, a pool of workers of its own. Each
+//! job gets exactly one final answer. It knows no wire.
+
+mod choice;
+mod clock;
+#[cfg(feature = "faults")]
+mod fault;
+mod flight;
+mod job;
+mod pool;
+mod queue;
+
+use std::io;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use crate::cache::{Cache, CacheStatistics, Weigh};
+use crate::domain::sliding::{Canonical, Key, Path, Solution, obstacle};
+use clock::Clock;
+use flight::Flights;
+pub use flight::Ticket;
+pub use job::{
+    Algorithm, Answer, Failure, Limit, Overload, Priority, Query, Reply, Source, Statistics, Verdict,
+};
+use pool::Pool;
+use queue::Queue;
+
+#[cfg(feature = "faults")]
+pub use fault::Fault;
+
+/// How large an engine may grow.
+#[derive(Clone, Copy, Debug)]
+pub struct EngineConfig {
+    /// Worker tasks, each on a thread of its own.
+    pub workers: usize,
+    /// Jobs taken and not yet answered.
+    pub max_in_flight: usize,
+    /// Searches that wait for a worker.
+    pub max_queue: usize,
+    /// Bytes the cache may weigh.
+    pub max_cache_bytes: u64,
+}
+
+/// What became of a question at once.
+pub enum Asked {
+    /// Theory or the cache knew; the reply was not made.
+    Now(Answer),
+    /// A search will answer through the reply. Dropping the ticket gives the job up.
+    Later(Ticket),
+}
+
+type SolvedCache = Cache<Key, Path>;
+
+impl Weigh for Path {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Self::Word(_) => 0,
+            // All boards along a path share its cells: the share of each is its own move.
+            Self::Cells(..) => 1,
+        }
+    }
+}
+
+/// A handle to the engine; the last one dropped stops it.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+    pool: Arc<Pool>,
+}
+
+/// What callers, workers and the clock share.
+struct Shared {
+    cache: SolvedCache,
+    flights: Flights,
+    queue: Queue,
+    clock: Arc<Clock>,
+    in_flight: Arc<Semaphore>,
+    config: EngineConfig,
+}
+
+impl Engine {
+    /// Starts the workers, and on the current runtime the clock that ends jobs in time.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn start(config: EngineConfig) -> io::Result<Self> {
+        let clock = Arc::new(Clock::default());
+        let shared = Arc::new(Shared {
+            clock: Arc::clone(&clock),
+            cache: Cache::new(config.max_cache_bytes),
+            flights: Flights::default(),
+            queue: Queue::new(config.max_queue),
+            in_flight: Arc::new(Semaphore::new(config.max_in_flight)),
+            config,
+        });
+        tokio::spawn(clock::run(clock, Arc::downgrade(&shared)));
+        let pool = Arc::new(Pool::start(&shared, config.workers)?);
+        Ok(Self { shared, pool })
+    }
+
+    /// Answers what needs no search at once; otherwise takes the job, to be answered
+    /// once through the reply that `reply` makes.
+    ///
+    /// # Errors
+    /// When there is no room; the reply is not made then.
+    pub fn ask(&self, query: &Query, reply: impl FnOnce() -> Reply) -> Result<Asked, Overload> {
+        let instance = &query.instance;
+        if let Some(obstacle) = obstacle(instance.layout(), instance.start(), instance.goal()) {
+            return Ok(Asked::Now(Answer::at_once(Verdict::Unsolvable(obstacle), Source::Rule)));
+        }
+        let canonical = Canonical::of(instance);
+        if canonical.start() == canonical.goal() {
+            let path = Path::along(instance.layout(), 0, &[]).next().expect("a solved board's own");
+            return Ok(Asked::Now(query.solved(Solution::new(&canonical, path), Source::Rule)));
+        }
+        if !query.bypass_cache
+            && let Some(path) = self.shared.cache.get(&canonical.key())
+        {
+            return Ok(Asked::Now(query.solved(Solution::new(&canonical, path), Source::Cache)));
+        }
+        flight::board(&self.shared, query, canonical, reply)
+    }
+
+    /// The limits it was made with.
+    #[must_use]
+    pub fn config(&self) -> &EngineConfig {
+        &self.shared.config
+    }
+
+    /// What its cache holds and has done.
+    #[must_use]
+    pub fn cache_statistics(&self) -> CacheStatistics {
+        self.shared.cache.statistics()
+    }
+
+    /// Jobs that joined a search under way.
+    #[must_use]
+    pub fn coalesced(&self) -> u64 {
+        self.shared.flights.coalesced()
+    }
+
+    /// Jobs taken and not yet answered.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.shared.config.max_in_flight - self.shared.in_flight.available_permits()
+    }
+
+    /// Searches that wait for a worker.
+    #[must_use]
+    pub fn queued(&self) -> usize {
+        self.shared.queue.len()
+    }
+
+    /// Worker tasks alive: as many as were started, whatever happened to their jobs.
+    #[must_use]
+    pub fn workers_alive(&self) -> usize {
+        self.pool.alive()
+    }
+}

@@ -1,0 +1,169 @@
+//! Limits, counters and the cancel flag of one search, written once for every
+//! algorithm. It knows nothing of what is searched.
+//!
+//! [`Limits`] are shared: whoever waits for a search may widen or cancel it while
+//! it runs, and read what it has proven. [`Budget`] is the search's own side.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use super::Stop;
+use crate::space::Cost;
+
+/// Expansions between two looks at clock and cancel flag: some 20 microseconds of
+/// nine-cell search, far below the 100 ms in which a cancelled job must stop.
+const CHECK_INTERVAL_NODES: u64 = 256;
+
+/// How far a search may go, and how far it has got.
+///
+/// All accesses are relaxed: each value stands alone, and a search that sees one
+/// late only runs a moment longer.
+#[derive(Debug)]
+pub struct Limits {
+    epoch: Instant,
+    deadline_us: AtomicU64,
+    nodes: AtomicU64,
+    moves: AtomicU32,
+    cancelled: AtomicBool,
+    proven: AtomicU32,
+    expanded: AtomicU64,
+    generated: AtomicU64,
+}
+
+impl Limits {
+    /// Limits that hold from now: at most `nodes` states expanded, no path longer
+    /// than `moves`, nothing after `deadline`.
+    #[must_use]
+    pub fn new(deadline: Instant, nodes: u64, moves: Cost) -> Self {
+        let epoch = Instant::now();
+        Self {
+            epoch,
+            deadline_us: AtomicU64::new(micros(deadline.saturating_duration_since(epoch))),
+            nodes: AtomicU64::new(nodes),
+            moves: AtomicU32::new(moves),
+            cancelled: AtomicBool::new(false),
+            proven: AtomicU32::new(0),
+            expanded: AtomicU64::new(0),
+            generated: AtomicU64::new(0),
+        }
+    }
+
+    /// Limits that end nothing, for sweeps and tests.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        let limits = Self::new(Instant::now(), u64::MAX, Cost::MAX);
+        limits.deadline_us.store(u64::MAX, Relaxed);
+        limits
+    }
+
+    /// Lets the search go at least this far; never narrows it.
+    pub fn widen(&self, deadline: Instant, nodes: u64, moves: Cost) {
+        self.deadline_us.fetch_max(micros(deadline.saturating_duration_since(self.epoch)), Relaxed);
+        self.nodes.fetch_max(nodes, Relaxed);
+        self.moves.fetch_max(moves, Relaxed);
+    }
+
+    /// Ends the search with [`Stop::Cancelled`].
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Relaxed);
+    }
+
+    /// Whether [`cancel`](Self::cancel) was called.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Relaxed)
+    }
+
+    /// States expanded and successors generated when the search last looked up.
+    #[must_use]
+    pub fn spent(&self) -> (u64, u64) {
+        (self.expanded.load(Relaxed), self.generated.load(Relaxed))
+    }
+
+    /// No path is shorter than this.
+    #[must_use]
+    pub fn proven(&self) -> Cost {
+        self.proven.load(Relaxed)
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// What a search spends, under [`Limits`].
+#[derive(Debug)]
+pub struct Budget {
+    limits: Arc<Limits>,
+    expanded: u64,
+    generated: u64,
+}
+
+impl Budget {
+    /// A budget of which nothing is spent.
+    #[must_use]
+    pub fn new(limits: Arc<Limits>) -> Self {
+        Self { limits, expanded: 0, generated: 0 }
+    }
+
+    /// A budget without end, for sweeps and tests.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self::new(Arc::new(Limits::unlimited()))
+    }
+
+    /// States whose successors were generated.
+    #[must_use]
+    pub fn expanded(&self) -> u64 {
+        self.expanded
+    }
+
+    /// Successors generated.
+    #[must_use]
+    pub fn generated(&self) -> u64 {
+        self.generated
+    }
+
+    /// Asks to expand one more state.
+    ///
+    /// # Errors
+    /// [`Stop::Nodes`], [`Stop::Time`] or [`Stop::Cancelled`]: then it must not be expanded.
+    pub(super) fn expand(&mut self) -> Result<(), Stop> {
+        if self.expanded >= self.limits.nodes.load(Relaxed) {
+            return Err(Stop::Nodes);
+        }
+        if self.expanded.is_multiple_of(CHECK_INTERVAL_NODES) {
+            self.check()?;
+        }
+        self.expanded += 1;
+        Ok(())
+    }
+
+    /// Counts one successor.
+    pub(super) fn generate(&mut self) {
+        self.generated += 1;
+    }
+
+    /// Says that no path is shorter than `bound`.
+    ///
+    /// # Errors
+    /// [`Stop::Moves`] when only shorter ones are of interest.
+    pub(super) fn prove(&mut self, bound: Cost) -> Result<(), Stop> {
+        self.limits.proven.fetch_max(bound, Relaxed);
+        if bound > self.limits.moves.load(Relaxed) { Err(Stop::Moves) } else { Ok(()) }
+    }
+
+    fn check(&self) -> Result<(), Stop> {
+        self.limits.expanded.store(self.expanded, Relaxed);
+        self.limits.generated.store(self.generated, Relaxed);
+        if self.limits.is_cancelled() {
+            return Err(Stop::Cancelled);
+        }
+        let deadline_us = self.limits.deadline_us.load(Relaxed);
+        if deadline_us != u64::MAX && micros(self.limits.epoch.elapsed()) >= deadline_us {
+            return Err(Stop::Time);
+        }
+        Ok(())
+    }
+}

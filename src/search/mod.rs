@@ -1,0 +1,17 @@
+//! Searches over any [`StateSpace`](crate::space::StateSpace), one a file and all
+//! in one shape: they take a space, two states and a [`Budget`], and return an
+//! [`Outcome`]. They know no puzzle, print nothing and never run past their budget.
+//!
+//! Each returns the *same* path: the shortest one whose actions come first in the
+//! order of the space.
+
+pub mod a_star;
+pub mod bidirectional;
+pub mod breadth_first;
+mod budget;
+mod outcome;
+mod smallest_path;
+mod wave;
+
+pub use budget::{Budget, Limits};
+pub use outcome::{Outcome, Stop};

@@ -1,0 +1,113 @@
+//! A breadth-first wave: every state within some number of actions of its root,
+//! in the order in which breadth-first search reaches them. Searches from one and
+//! from both ends are made of waves; a wave knows no goal.
+//!
+//! Order: within a level, states stand in the order of the smallest path to them.
+//! (By induction: a state is reached first from the parent whose own path is the
+//! smallest, by the first action that leads there.)
+
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+
+use super::{Budget, Stop};
+use crate::space::{Cost, StateSpace};
+
+/// A state's place in its wave.
+pub(super) type NodeId = u32;
+
+struct Node<S: StateSpace> {
+    packed: S::Packed,
+    /// The state it was reached from; the root is its own parent.
+    parent: NodeId,
+    /// What led here from the parent; the root has none.
+    action: Option<S::Action>,
+}
+
+/// See the module.
+pub(super) struct Wave<'s, S: StateSpace> {
+    space: &'s S,
+    nodes: Vec<Node<S>>,
+    ids: HashMap<S::Packed, NodeId>,
+    /// Where each level begins in `nodes`; one more than the levels that are whole.
+    level_starts: Vec<usize>,
+}
+
+impl<'s, S: StateSpace> Wave<'s, S> {
+    /// The wave of depth 0.
+    pub(super) fn new(space: &'s S, root: &S::State) -> Self {
+        let packed = space.pack(root);
+        let nodes = vec![Node { packed, parent: 0, action: None }];
+        Self { space, nodes, ids: HashMap::from_iter([(packed, 0)]), level_starts: vec![0, 1] }
+    }
+
+    /// The deepest whole level.
+    pub(super) fn depth(&self) -> Cost {
+        Cost::try_from(self.level_starts.len() - 2).expect("a level holds a state, and ids are u32")
+    }
+
+    /// How many states stand in the deepest whole level.
+    pub(super) fn frontier_len(&self) -> usize {
+        let [.., start, end] = self.level_starts[..] else { unreachable!("two starts from the first") };
+        end - start
+    }
+
+    /// Where a state stands, if the wave has reached it.
+    pub(super) fn find(&self, packed: &S::Packed) -> Option<NodeId> {
+        self.ids.get(packed).copied()
+    }
+
+    /// The state of a node, packed.
+    pub(super) fn packed(&self, node: NodeId) -> S::Packed {
+        self.nodes[node as usize].packed
+    }
+
+    /// How many actions a node is from the root.
+    pub(super) fn depth_of(&self, node: NodeId) -> Cost {
+        let level = self.level_starts.partition_point(|&start| start <= node as usize) - 1;
+        Cost::try_from(level).expect("a level holds a state, and ids are u32")
+    }
+
+    /// Reaches the next level, calling `visit` with each new state in order; when
+    /// it says `true` the level is left unfinished and its node returned.
+    ///
+    /// # Errors
+    /// The budget's [`Stop`]; then too the level is left unfinished.
+    pub(super) fn advance(
+        &mut self,
+        budget: &mut Budget,
+        mut visit: impl FnMut(NodeId, &S::Packed) -> bool,
+    ) -> Result<Option<NodeId>, Stop> {
+        let [.., start, end] = self.level_starts[..] else { unreachable!("two starts from the first") };
+        for parent in start..end {
+            budget.expand()?;
+            let state = self.space.unpack(self.nodes[parent].packed);
+            for action in self.space.actions(&state) {
+                budget.generate();
+                let mut next = state.clone();
+                self.space.apply(&mut next, action);
+                let packed = self.space.pack(&next);
+                let id = NodeId::try_from(self.nodes.len()).expect("a wave of 2^32 states exceeds memory");
+                let Entry::Vacant(vacant) = self.ids.entry(packed) else { continue };
+                vacant.insert(id);
+                let parent = NodeId::try_from(parent).expect("its own id is a u32");
+                self.nodes.push(Node { packed, parent, action: Some(action) });
+                if visit(id, &packed) {
+                    return Ok(Some(id));
+                }
+            }
+        }
+        self.level_starts.push(self.nodes.len());
+        Ok(None)
+    }
+
+    /// The actions from the root to a node.
+    pub(super) fn path_to(&self, mut node: NodeId) -> Vec<S::Action> {
+        let mut path = Vec::new();
+        while let Node { parent, action: Some(action), .. } = self.nodes[node as usize] {
+            path.push(action);
+            node = parent;
+        }
+        path.reverse();
+        path
+    }
+}

@@ -1,0 +1,59 @@
+//! The real server inside this process, on a loopback port that the system chooses:
+//! for a client that was given no endpoint, and for tests.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::{Drained, serve, start_engine};
+use crate::config::LimitsConfig;
+use crate::engine::Engine;
+
+type Served = Result<Drained, Box<dyn std::error::Error + Send + Sync>>;
+
+/// A server inside this process; dropping it begins its drain.
+pub struct Embedded {
+    address: SocketAddr,
+    engine: Engine,
+    stop: DropGuard,
+    served: JoinHandle<Served>,
+}
+
+impl Embedded {
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its engine.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Drains it and says how that went.
+    ///
+    /// # Errors
+    /// When the transport failed.
+    pub async fn stop(self) -> Served {
+        drop(self.stop);
+        self.served.await?
+    }
+}
+
+/// Starts a server inside this process.
+///
+/// # Errors
+/// When the system gives no port or no thread.
+pub async fn embedded(limits: LimitsConfig, workers: usize) -> std::io::Result<Embedded> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let address = listener.local_addr()?;
+    let engine = start_engine(&limits, workers)?;
+    let stop = CancellationToken::new();
+    let shutdown = stop.clone().cancelled_owned();
+    let served = tokio::spawn(serve(listener, engine.clone(), limits, shutdown));
+    Ok(Embedded { address, engine, stop: stop.drop_guard(), served })
+}

@@ -1,0 +1,99 @@
+//! Accepts connections: a bounded number, without delay for small packets, and
+//! patiently when the system has no file descriptor left. It knows no protocol.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::server::{Connected, TcpConnectInfo};
+
+/// How long to wait after the system refused a connection, as at EMFILE.
+const REFUSED_PAUSE: Duration = Duration::from_millis(50);
+
+/// An open connection, and its place among those that may be.
+pub(super) struct Peer {
+    stream: TcpStream,
+    _place: OwnedSemaphorePermit,
+}
+
+/// The connections of a listener, at most `max` of them open at once: one more
+/// waits in the system's own queue.
+pub(super) fn incoming(listener: TcpListener, max: u32) -> ReceiverStream<io::Result<Peer>> {
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(async move {
+        // Gone when the server no longer takes connections.
+        tokio::select! {
+            () = accept(listener, max, &sender) => {}
+            () = sender.closed() => {}
+        }
+    });
+    ReceiverStream::new(receiver)
+}
+
+async fn accept(listener: TcpListener, max: u32, peers: &mpsc::Sender<io::Result<Peer>>) {
+    let places = Arc::new(Semaphore::new(max as usize));
+    loop {
+        let place = Arc::clone(&places).acquire_owned().await.expect("never closed");
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                // Answers are small and must not wait for more; refused, they only come later.
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!(%error, "a connection keeps its delay");
+                }
+                if peers.send(Ok(Peer { stream, _place: place })).await.is_err() {
+                    return;
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection was refused");
+                tokio::time::sleep(REFUSED_PAUSE).await;
+            }
+        }
+    }
+}
+
+impl Connected for Peer {
+    type ConnectInfo = TcpConnectInfo;
+
+    fn connect_info(&self) -> TcpConnectInfo {
+        self.stream.connect_info()
+    }
+}
+
+impl AsyncRead for Peer {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context, buf: &mut ReadBuf) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Peer {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context,
+        bufs: &[IoSlice],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,120 @@
+//! Listens, limits, and drains. Socket and stop signal are its caller's, so tests
+//! bind port 0 and stop it at will. It knows no board.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tonic::transport::Server;
+use tonic_health::server::HealthReporter;
+use tonic_health::{ServingStatus, pb::FILE_DESCRIPTOR_SET as HEALTH_DESCRIPTORS};
+
+use super::SERVICE_NAME;
+use super::incoming::incoming;
+use super::pb::FILE_DESCRIPTOR_SET;
+use super::pb::solver_service_server::SolverServiceServer;
+use super::solver::{Drain, Shared, Solver};
+use crate::config::LimitsConfig;
+use crate::engine::{Engine, EngineConfig};
+
+/// How often a peer that says nothing is asked whether it is there, and how long it may take to say so.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+/// Bytes of request headers; ours are a few hundred.
+const MAX_HEADER_BYTES: u32 = 16 << 10;
+/// Streams that a peer may have reset before it is no longer served; the rapid-reset attack makes thousands.
+const MAX_RESET_STREAMS: usize = 128;
+/// After the last answer, how long it may take to leave before connections are cut.
+const FLUSH_TIME: Duration = Duration::from_secs(1);
+
+/// Starts the engine of a server with these limits.
+///
+/// # Errors
+/// When the system gives no thread.
+///
+/// # Panics
+/// Outside a tokio runtime.
+pub fn start_engine(limits: &LimitsConfig, workers: usize) -> io::Result<Engine> {
+    Engine::start(EngineConfig {
+        workers,
+        max_in_flight: limits.max_in_flight as usize,
+        max_queue: limits.max_queue as usize,
+        max_cache_bytes: limits.max_cache_bytes,
+    })
+}
+
+/// How a server came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drained {
+    /// Everything taken was answered.
+    Cleanly,
+    /// The drain's time was over first.
+    CutOff,
+}
+
+/// Serves until `shutdown`, then drains: it takes no more jobs, finishes what it has
+/// taken, and is gone within the drain's time whatever the peers do.
+///
+/// # Errors
+/// When the transport fails, or reflection can't be built.
+pub async fn serve(
+    listener: TcpListener,
+    engine: Engine,
+    limits: LimitsConfig,
+    shutdown: impl Future<Output = ()>,
+) -> Result<Drained, Box<dyn std::error::Error + Send + Sync>> {
+    let drain = Drain::default();
+    let calls = Arc::new(Semaphore::new(limits.max_streams as usize));
+    let solver = Solver(Shared { engine, limits, drain: drain.clone(), calls: Arc::clone(&calls) });
+    let solver =
+        SolverServiceServer::new(solver).max_decoding_message_size(limits.max_message_bytes as usize);
+    let (health, health_service) = tonic_health::server::health_reporter();
+    report(&health, ServingStatus::NotServing).await;
+    let router = Server::builder()
+        .max_concurrent_streams(limits.max_streams_per_connection)
+        .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
+        .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+        .http2_max_header_list_size(MAX_HEADER_BYTES)
+        .http2_max_pending_accept_reset_streams(Some(MAX_RESET_STREAMS))
+        .http2_max_local_error_reset_streams(Some(MAX_RESET_STREAMS))
+        .add_service(solver)
+        .add_service(health_service)
+        .add_service(reflection().build_v1()?)
+        .add_service(reflection().build_v1alpha()?);
+    let peers = incoming(listener, limits.max_connections);
+    let mut serving =
+        std::pin::pin!(router.serve_with_incoming_shutdown(peers, drain.token().cancelled_owned()));
+    report(&health, ServingStatus::Serving).await;
+
+    tokio::select! {
+        served = &mut serving => return served.map(|()| Drained::Cleanly).map_err(Into::into),
+        () = shutdown => {}
+    }
+    report(&health, ServingStatus::NotServing).await;
+    drain.begin();
+    let answered = async {
+        // Every permit is back when no call is open. Calls of health and reflection are not
+        // waited for: a peer that watches our health does so for ever.
+        drop(calls.acquire_many(limits.max_streams).await);
+        tokio::time::timeout(FLUSH_TIME, &mut serving).await
+    };
+    match tokio::time::timeout(limits.drain_timeout(), answered).await {
+        Ok(Ok(served)) => served.map(|()| Drained::Cleanly).map_err(Into::into),
+        Ok(Err(_)) => Ok(Drained::Cleanly),
+        Err(_) => Ok(Drained::CutOff),
+    }
+}
+
+/// Tells health of the service and of the server as a whole.
+async fn report(health: &HealthReporter, status: ServingStatus) {
+    health.set_service_status(SERVICE_NAME, status).await;
+    health.set_service_status("", status).await;
+}
+
+fn reflection() -> tonic_reflection::server::Builder<'static> {
+    tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
+        .register_encoded_file_descriptor_set(HEALTH_DESCRIPTORS)
+}

@@ -1,0 +1,171 @@
+//! The RPCs, thin: what they are told is turned by `convert`, answered by the
+//! engine, and turned back.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio_util::sync::CancellationToken;
+use tonic::metadata::MetadataMap;
+use tonic::{Request, Response, Status, Streaming};
+
+use super::conversation::Conversation;
+use super::pb::{self, solver_service_server::SolverService};
+use super::status::ServiceError;
+use super::tally::Tally;
+use super::{convert, grpc_timeout};
+use crate::config::{LimitsConfig, MAX_REQUEST_ID_BYTES};
+use crate::domain::sliding::MAX_CELLS;
+use crate::engine::{Answer, Asked, Engine, Reply, Verdict};
+
+/// How long before the caller's deadline a unary call is given up: the transport
+/// would answer CANCELLED at the deadline itself.
+const DEADLINE_MARGIN: Duration = Duration::from_millis(5);
+
+/// Whether and when the worker stops taking jobs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Drain {
+    token: CancellationToken,
+    /// The token's state, to be read without its lock on every job.
+    begun: Arc<AtomicBool>,
+}
+
+impl Drain {
+    pub(super) fn begin(&self) {
+        self.begun.store(true, Relaxed);
+        self.token.cancel();
+    }
+
+    pub(super) fn has_begun(&self) -> bool {
+        self.begun.load(Relaxed)
+    }
+
+    pub(super) fn token(&self) -> CancellationToken {
+        self.token.clone()
+    }
+}
+
+/// What all calls share.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) engine: Engine,
+    pub(super) limits: LimitsConfig,
+    pub(super) drain: Drain,
+    /// A permit for each call that may be open.
+    pub(super) calls: Arc<Semaphore>,
+}
+
+impl Shared {
+    fn open_call(&self) -> Result<OwnedSemaphorePermit, ServiceError> {
+        if self.drain.has_begun() {
+            return Err(ServiceError::Draining);
+        }
+        let limit = self.limits.max_streams;
+        Arc::clone(&self.calls).try_acquire_owned().map_err(|_| ServiceError::Streams { limit })
+    }
+}
+
+/// See the module.
+pub(super) struct Solver(pub(super) Shared);
+
+#[tonic::async_trait]
+impl SolverService for Solver {
+    type SolveStreamStream = Conversation;
+
+    async fn solve(&self, request: Request<pb::SolveRequest>) -> Result<Response<pb::SolveResponse>, Status> {
+        let _call = self.0.open_call()?;
+        let deadline = deadline(request.metadata());
+        let Some(job) = request.into_inner().job else {
+            return Err(ServiceError::Misuse("job: is not set, expected a job").into());
+        };
+        ServiceError::check_id(&job.request_id)?;
+        let wants_path = convert::wants_path(&job)?;
+        let answer = self.answer(&job, deadline).await?;
+        if let Verdict::Failed(failure) = answer.verdict {
+            return Err(ServiceError::from(failure).into());
+        }
+        let answer = convert::answer(job.request_id, answer, wants_path);
+        Ok(Response::new(pb::SolveResponse { answer: Some(answer) }))
+    }
+
+    async fn solve_stream(
+        &self,
+        request: Request<Streaming<pb::SolveStreamRequest>>,
+    ) -> Result<Response<Conversation>, Status> {
+        let call = self.0.open_call()?;
+        let deadline = deadline(request.metadata());
+        let tally = Tally::new(request.remote_addr());
+        Ok(Response::new(Conversation::new(self.0.clone(), request.into_inner(), deadline, tally, call)))
+    }
+
+    async fn get_server_info(
+        &self,
+        _: Request<pb::GetServerInfoRequest>,
+    ) -> Result<Response<pb::GetServerInfoResponse>, Status> {
+        let (engine, cache) = (&self.0.engine, self.0.engine.cache_statistics());
+        Ok(Response::new(pb::GetServerInfoResponse {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            limits: Some(limits(&self.0.limits)),
+            cache: Some(pb::CacheStatistics {
+                entries: cache.entries,
+                weight_bytes: cache.weight,
+                hits: cache.hits,
+                misses: cache.misses,
+                coalesced: engine.coalesced(),
+                evictions: cache.evictions,
+            }),
+            workers: u32::try_from(engine.config().workers).unwrap_or(u32::MAX),
+        }))
+    }
+}
+
+impl Solver {
+    async fn answer(&self, job: &pb::Job, deadline: Option<Instant>) -> Result<Answer, ServiceError> {
+        let query = convert::query(job, &self.0.limits, Instant::now())?;
+        let (sender, receiver) = oneshot::channel();
+        // Nobody listens any more when the caller is gone.
+        let reply = || Reply::new(move |answer| drop(sender.send(answer)));
+        // The ticket lives as long as the call: a caller that goes gives its job up.
+        let _ticket = match self.0.engine.ask(&query, reply)? {
+            Asked::Now(answer) => return Ok(answer),
+            Asked::Later(ticket) => ticket,
+        };
+        let answer = async { receiver.await.expect("a reply is always sent, if only by its drop") };
+        match deadline {
+            None => Ok(answer.await),
+            Some(deadline) => {
+                let give_up = deadline.checked_sub(DEADLINE_MARGIN).unwrap_or(deadline);
+                tokio::time::timeout_at(give_up.into(), answer).await.map_err(|_| ServiceError::Deadline)
+            }
+        }
+    }
+}
+
+/// When the caller's own time is over, if it has said so.
+fn deadline(metadata: &MetadataMap) -> Option<Instant> {
+    let timeout = grpc_timeout::parse(metadata.get("grpc-timeout")?.to_str().ok()?)?;
+    Instant::now().checked_add(timeout)
+}
+
+fn limits(limits: &LimitsConfig) -> pb::Limits {
+    let small = |number: usize| u32::try_from(number).expect("constants of a few hundred at most");
+    pb::Limits {
+        max_message_bytes: limits.max_message_bytes,
+        max_request_id_bytes: small(MAX_REQUEST_ID_BYTES),
+        max_cells: small(MAX_CELLS),
+        max_in_flight_per_stream: limits.max_in_flight_per_stream,
+        max_in_flight: limits.max_in_flight,
+        max_queue: limits.max_queue,
+        max_connections: limits.max_connections,
+        max_streams_per_connection: limits.max_streams_per_connection,
+        max_streams: limits.max_streams,
+        max_cache_bytes: limits.max_cache_bytes,
+        default_time_ms: limits.default_time_ms.min(limits.max_time_ms),
+        max_time_ms: limits.max_time_ms,
+        default_nodes: limits.default_nodes.min(limits.max_nodes),
+        max_nodes: limits.max_nodes,
+        stall_timeout_ms: limits.stall_timeout_ms,
+        drain_timeout_ms: limits.drain_timeout_ms,
+    }
+}

@@ -1,0 +1,59 @@
+//! What one stream has seen, written as one log line at its end. It decides nothing.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use tonic::Code;
+
+use super::pb::{self, answer::Outcome};
+
+/// Counts answers; logs them when it is dropped.
+pub(super) struct Tally {
+    peer: Option<SocketAddr>,
+    since: Instant,
+    end: Option<Code>,
+    solved: u64,
+    unsolvable: u64,
+    limit_reached: u64,
+    cancelled: u64,
+    errors: u64,
+}
+
+impl Tally {
+    pub(super) fn new(peer: Option<SocketAddr>) -> Self {
+        let since = Instant::now();
+        Self { peer, since, end: None, solved: 0, unsolvable: 0, limit_reached: 0, cancelled: 0, errors: 0 }
+    }
+
+    pub(super) fn answered(&mut self, answer: &pb::Answer) {
+        let count = match answer.outcome {
+            Some(Outcome::Solution(_)) => &mut self.solved,
+            Some(Outcome::Unsolvable(_)) => &mut self.unsolvable,
+            Some(Outcome::LimitReached(_)) => &mut self.limit_reached,
+            Some(Outcome::Cancelled(_)) => &mut self.cancelled,
+            Some(Outcome::Error(_)) | None => &mut self.errors,
+        };
+        *count += 1;
+    }
+
+    /// The stream was ended by a status.
+    pub(super) fn ended_by(&mut self, code: Code) {
+        self.end = Some(code);
+    }
+}
+
+impl Drop for Tally {
+    fn drop(&mut self) {
+        tracing::info!(
+            peer = self.peer.map(tracing::field::display),
+            end = ?self.end.unwrap_or(Code::Ok),
+            solved = self.solved,
+            unsolvable = self.unsolvable,
+            limit_reached = self.limit_reached,
+            cancelled = self.cancelled,
+            errors = self.errors,
+            seconds = self.since.elapsed().as_secs_f64(),
+            "stream over"
+        );
+    }
+}

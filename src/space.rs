@@ -1,0 +1,50 @@
+//! The one page that searches and puzzles share: a state space, and an estimate
+//! over it. It knows no puzzle and no algorithm.
+//!
+//! The shape is that of `search_domain` in E. Burns' search code: lists hold the
+//! packed form of a state, actions act on the unpacked one.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// A number of actions; every action costs one.
+pub type Cost = u32;
+
+/// States and the actions between them.
+///
+/// Every action can be taken back by one action, so a search may start at either
+/// end. The order in which [`actions`](Self::actions) lists them is the order in
+/// which paths compare: "the smallest path" is the one whose actions come first.
+pub trait StateSpace {
+    /// A state that actions change in place.
+    type State: Clone;
+    /// A state as lists and tables hold it: equal exactly when the states are.
+    type Packed: Copy + Eq + Hash;
+    /// One step between two states.
+    type Action: Copy + Eq + Debug;
+    /// The actions of a state, borrowed from the space but not from the state.
+    type Actions<'a>: Iterator<Item = Self::Action>
+    where
+        Self: 'a;
+
+    /// The actions that are open in `state`, in the order of the space.
+    fn actions<'a>(&'a self, state: &Self::State) -> Self::Actions<'a>;
+
+    /// Applies an action of `state` and returns the one that takes it back.
+    fn apply(&self, state: &mut Self::State, action: Self::Action) -> Self::Action;
+
+    /// Packs a state.
+    fn pack(&self, state: &Self::State) -> Self::Packed;
+
+    /// The state that [`pack`](Self::pack) made this of.
+    fn unpack(&self, packed: Self::Packed) -> Self::State;
+}
+
+/// A lower bound on the number of actions from a state to the goal it was made for.
+///
+/// *Admissible*: never above the true number. *Consistent*: one action changes it
+/// by at most one. Each implementation says which it is.
+pub trait Heuristic<S: StateSpace> {
+    /// At least this many actions are left.
+    fn estimate(&self, state: &S::State) -> Cost;
+}

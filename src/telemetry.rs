@@ -1,0 +1,28 @@
+//! Log lines, for people or as JSON, on standard error. It knows nothing of what is logged.
+
+use std::io;
+
+use tracing_subscriber::EnvFilter;
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// For people
+    #[default]
+    Human,
+    /// One JSON object a line
+    Json,
+}
+
+/// Starts logging.
+///
+/// # Errors
+/// When `directives` are none, or logging was started before.
+pub fn init(format: LogFormat, directives: &str) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let filter = EnvFilter::try_new(directives)?;
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    match format {
+        LogFormat::Human => lines.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).try_init(),
+        LogFormat::Json => lines.json().flatten_event(true).try_init(),
+    }
+}
