@@ -1,0 +1,8 @@
+//! One test binary: real servers on port 0, golden data, agreement of all algorithms.
+#![allow(clippy::unwrap_used, missing_docs, reason = "a test that panics has failed")]
+
+mod agreement;
+mod domain;
+mod house;
+mod search;
+mod support;
