@@ -92,7 +92,7 @@ impl Failure {
             FailureKind::Text => "MALFORMED_TEXT".into(),
             FailureKind::Wrong => "WRONG_ANSWER".into(),
             FailureKind::Lost => "NO_ANSWER".into(),
-            FailureKind::Server(code) => screaming(&format!("{code:?}")),
+            FailureKind::Server(code) => code_name(code),
         }
     }
 }
@@ -174,10 +174,10 @@ fn word(name: &str, prefix: &str) -> String {
     name.trim_start_matches(prefix).to_lowercase()
 }
 
-/// `InvalidArgument` → `INVALID_ARGUMENT`.
-fn screaming(camel: &str) -> String {
+/// The name of a code, as the gRPC specification writes it: `INVALID_ARGUMENT`.
+pub(crate) fn code_name(code: Code) -> String {
     let mut name = String::new();
-    for c in camel.chars() {
+    for c in format!("{code:?}").chars() {
         if c.is_uppercase() && !name.is_empty() {
             name.push('_');
         }

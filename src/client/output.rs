@@ -7,7 +7,7 @@ use std::thread;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::answer::{Failure, FailureKind, Outcome, Reply};
+use super::answer::{Failure, FailureKind, Outcome, Reply, Violation};
 use super::progress::Progress;
 use super::render::Renderer;
 
@@ -106,13 +106,16 @@ pub(crate) fn say(message: &str) {
     let _ = writeln!(io::stderr(), "taquin-client: {message}");
 }
 
-/// Where a board stands, what is wrong, and with which fields, a line each.
+/// Where a board stands, what is wrong, and with which fields, a line each, unless the message has them already.
 fn complaint(reply: &Reply, failure: &Failure) -> String {
     let head = match failure.kind {
         FailureKind::Text => format!("{}: {}", reply.item.place, failure.message),
         _ => format!("{}: {}: {}", reply.item.place, failure.code(), failure.message),
     };
-    let fields = failure.violations.iter().map(|v| format!("  {}: {}", v.field, v.description));
+    let told =
+        |v: &&Violation| failure.message.contains(&v.field) && failure.message.contains(&v.description);
+    let fields =
+        failure.violations.iter().filter(|v| !told(v)).map(|v| format!("  {}: {}", v.field, v.description));
     let retry = failure.retry_after.map(|delay| format!("  try again after {} ms", delay.as_millis()));
     [head].into_iter().chain(fields).chain(retry).collect::<Vec<_>>().join("\n")
 }
@@ -123,7 +126,6 @@ mod tests {
 
     use tonic::Code;
 
-    use super::super::answer::Violation;
     use super::super::gather::one;
     use super::super::input::{Item, Place};
     use super::super::render::{Format, Notation};
@@ -136,7 +138,9 @@ mod tests {
 
     fn print(replies: Vec<Reply>, out: impl Write) -> Tally {
         let (sender, receiver) = mpsc::channel(100);
-        replies.into_iter().for_each(|reply| sender.try_send(reply).unwrap());
+        for reply in replies {
+            sender.try_send(reply).unwrap();
+        }
         drop(sender);
         let renderer = Renderer { format: Format::Distance, notation: Notation::Blank, goal: None };
         Printer { renderer, progress: Progress::new(false, None), tally: Tally::default() }.run(receiver, out)

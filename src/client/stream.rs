@@ -8,6 +8,7 @@
 //! It must never know: text, options, output.
 
 use std::collections::VecDeque;
+use std::error::Error;
 use std::io;
 use std::pin::Pin;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Response, Status, Streaming};
 
-use super::answer::Reply;
+use super::answer::{Reply, code_name};
 use super::connect::{Client, causes};
 use super::input::{Item, Items, Place};
 use super::text::Board;
@@ -46,19 +47,23 @@ pub(crate) enum StreamError {
     #[error("can't read the input: {0}")]
     Input(io::Error),
     /// The call broke; boards that were sent have no answer.
-    #[error("{cause}{}", missing(unanswered))]
+    #[error("{cause}{}{}", missing(unanswered), unsent(*input_open, *last))]
     Broken {
         /// What broke it.
         cause: Cause,
         /// Where the boards stand that have no answer.
         unanswered: Vec<Place>,
+        /// Whether the input may have held more.
+        input_open: bool,
+        /// The last item that was read.
+        last: Option<Place>,
     },
 }
 
 /// What broke a call.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Cause {
-    #[error("the call failed: {}", causes(.0))]
+    #[error("the call failed: {}", status_told(.0))]
     Status(Box<Status>),
     #[error("the server ended the call before all was answered")]
     EndedEarly,
@@ -82,7 +87,10 @@ pub(crate) async fn exchange(
     match call.run(items, &output).await {
         Ok(None) => Ok(()),
         Ok(Some(error)) => Err(StreamError::Input(error)),
-        Err(cause) => Err(StreamError::Broken { cause, unanswered: call.abandon(&output).await }),
+        Err(cause) => {
+            let (input_open, last) = (call.requests.is_some(), call.last);
+            Err(StreamError::Broken { cause, unanswered: call.abandon(&output).await, input_open, last })
+        }
     }
 }
 
@@ -123,6 +131,8 @@ struct Call {
     window: VecDeque<Slot>,
     /// The index of the window's first item.
     first: u64,
+    /// Where the last item stands that was read.
+    last: Option<Place>,
     /// Boards sent and not answered.
     waiting: usize,
     deadline: Instant,
@@ -138,6 +148,7 @@ impl Call {
             requests: Some(requests),
             window: VecDeque::new(),
             first: 1,
+            last: None,
             waiting: 0,
             deadline: Instant::now(),
             plan,
@@ -186,6 +197,7 @@ impl Call {
 
     /// Takes an item into the window and sends it, if it is a board.
     fn admit(&mut self, item: Item) {
+        self.last = Some(item.place);
         let board = match &item.board {
             Ok(board) => board,
             Err(error) => {
@@ -258,6 +270,21 @@ impl Call {
     }
 }
 
+/// `UNAVAILABLE: going away`, with what is known of the cause.
+fn status_told(status: &Status) -> String {
+    let cause = status.source().map(|cause| format!(" ({})", causes(cause))).unwrap_or_default();
+    format!("{}: {}{cause}", code_name(status.code()), status.message())
+}
+
+/// `; nothing after line 7 was sent`, or nothing.
+fn unsent(input_open: bool, last: Option<Place>) -> String {
+    match last {
+        _ if !input_open => String::new(),
+        Some(place) => format!("; nothing after {place} was sent"),
+        None => "; nothing was sent".into(),
+    }
+}
+
 /// `; no answer for lines 3, 5-9 (6 boards)`, or nothing.
 fn missing(unanswered: &[Place]) -> String {
     let number = |place: &Place| match *place {
@@ -265,6 +292,7 @@ fn missing(unanswered: &[Place]) -> String {
     };
     let word = match unanswered {
         [] => return String::new(),
+        [only] => return format!("; no answer for {only}"),
         [Place::Argument(_), ..] => "arguments",
         [Place::Line(_), ..] => "lines",
     };
@@ -277,8 +305,7 @@ fn missing(unanswered: &[Place]) -> String {
     }
     let told: Vec<_> =
         ranges.iter().map(|&(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
-    let boards = if unanswered.len() == 1 { "board" } else { "boards" };
-    format!("; no answer for {word} {} ({} {boards})", told.join(", "), unanswered.len())
+    format!("; no answer for {word} {} ({} boards)", told.join(", "), unanswered.len())
 }
 
 #[cfg(test)]
