@@ -1,0 +1,195 @@
+//! Replies → standard output and standard error, on a thread of its own, since a pipe may block for ever.
+//!
+//! It must never know: the wire, or how replies come to be in order.
+
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::thread;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::answer::{Failure, FailureKind, Outcome, Reply, Violation};
+use super::progress::Progress;
+use super::render::Renderer;
+
+/// Replies that may wait for the printer.
+const BACKLOG: usize = 64;
+
+/// What has been printed.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Boards without a path.
+    pub(crate) unsolvable: u64,
+    /// Boards whose text is malformed, whose answer is an error or a limit, or that were cancelled.
+    pub(crate) failed: u64,
+    /// Boards that never had an answer.
+    pub(crate) lost: u64,
+    /// Wrong answers.
+    pub(crate) wrong: u64,
+    /// All boards.
+    pub(crate) boards: u64,
+    /// Why no more could be written, unless the reader had simply enough.
+    pub(crate) write_error: Option<String>,
+}
+
+impl Tally {
+    fn count(&mut self, outcome: &Outcome) {
+        self.boards += 1;
+        match outcome {
+            Outcome::Solved(_) => {}
+            Outcome::Unsolvable(_) => self.unsolvable += 1,
+            Outcome::Failed(Failure { kind: FailureKind::Wrong, .. }) => self.wrong += 1,
+            Outcome::Failed(Failure { kind: FailureKind::Lost, .. }) => self.lost += 1,
+            Outcome::Failed(_) | Outcome::Limit { .. } | Outcome::Cancelled => self.failed += 1,
+        }
+    }
+}
+
+/// Starts the printer. It ends when the sender is dropped or no more can be written, and then tells what it did.
+pub(crate) fn spawn(
+    renderer: Renderer,
+    progress: Progress,
+) -> io::Result<(mpsc::Sender<Reply>, oneshot::Receiver<Tally>)> {
+    let (replies, receiver) = mpsc::channel(BACKLOG);
+    let (done, tally) = oneshot::channel();
+    thread::Builder::new().name("taquin-output".into()).spawn(move || {
+        let out = BufWriter::new(io::stdout().lock());
+        // No one waits for the tally after an interrupt.
+        let _ = done.send(Printer { renderer, progress, tally: Tally::default() }.run(receiver, out));
+    })?;
+    Ok((replies, tally))
+}
+
+struct Printer {
+    renderer: Renderer,
+    progress: Progress,
+    tally: Tally,
+}
+
+impl Printer {
+    fn run(mut self, receiver: mpsc::Receiver<Reply>, out: impl Write) -> Tally {
+        match self.print_all(receiver, out) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                self.tally.write_error = Some(error.to_string());
+            }
+            _ => {}
+        }
+        self.tally
+    }
+
+    /// Prints as replies come, flushing whenever there is none to print.
+    fn print_all(&mut self, mut receiver: mpsc::Receiver<Reply>, mut out: impl Write) -> io::Result<()> {
+        loop {
+            let waiting = receiver.try_recv().ok();
+            if waiting.is_none() {
+                out.flush()?;
+            }
+            let Some(reply) = waiting.or_else(|| receiver.blocking_recv()) else { return Ok(()) };
+            self.tally.count(&reply.outcome);
+            out.write_all(self.renderer.render(&reply).as_bytes())?;
+            if let Outcome::Failed(failure) = &reply.outcome {
+                self.complain(&reply, failure);
+            }
+            self.progress.advance(self.tally.boards, reply.item.offset);
+        }
+    }
+
+    /// Boards without an answer are told of together, when the call has ended.
+    fn complain(&self, reply: &Reply, failure: &Failure) {
+        if failure.kind != FailureKind::Lost {
+            self.progress.suspend(|| say(&complaint(reply, failure)));
+        }
+    }
+}
+
+/// Writes a message to standard error; that no one can read it is no reason to fail.
+pub(crate) fn say(message: &str) {
+    let _ = writeln!(io::stderr(), "taquin-client: {message}");
+}
+
+/// Where a board stands, what is wrong, and with which fields, a line each, unless the message has them already.
+fn complaint(reply: &Reply, failure: &Failure) -> String {
+    let head = match failure.kind {
+        FailureKind::Text => format!("{}: {}", reply.item.place, failure.message),
+        _ => format!("{}: {}: {}", reply.item.place, failure.code(), failure.message),
+    };
+    let told =
+        |v: &&Violation| failure.message.contains(&v.field) && failure.message.contains(&v.description);
+    let fields =
+        failure.violations.iter().filter(|v| !told(v)).map(|v| format!("  {}: {}", v.field, v.description));
+    let retry = failure.retry_after.map(|delay| format!("  try again after {} ms", delay.as_millis()));
+    [head].into_iter().chain(fields).chain(retry).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tonic::Code;
+
+    use super::super::gather::one;
+    use super::super::input::{Item, Place};
+    use super::super::render::{Format, Notation};
+    use super::*;
+
+    fn reply(outcome: Outcome) -> Reply {
+        let item = Item { index: 1, place: Place::Line(4), offset: 0, board: one("123456780", None) };
+        Reply { item, outcome, source: None, statistics: None }
+    }
+
+    fn print(replies: Vec<Reply>, out: impl Write) -> Tally {
+        let (sender, receiver) = mpsc::channel(100);
+        for reply in replies {
+            sender.try_send(reply).unwrap();
+        }
+        drop(sender);
+        let renderer = Renderer { format: Format::Distance, notation: Notation::Blank, goal: None };
+        Printer { renderer, progress: Progress::new(false, None), tally: Tally::default() }.run(receiver, out)
+    }
+
+    #[test]
+    fn a_complaint_names_place_code_and_fields() {
+        let violation = Violation { field: "job.sliding.start[1]".into(), description: "twice".into() };
+        let failure = Failure {
+            kind: FailureKind::Server(Code::ResourceExhausted),
+            message: "no room".into(),
+            violations: vec![violation],
+            retry_after: Some(Duration::from_millis(20)),
+        };
+        let said = complaint(&reply(Outcome::Cancelled), &failure);
+        let expected =
+            "line 4: RESOURCE_EXHAUSTED: no room\n  job.sliding.start[1]: twice\n  try again after 20 ms";
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn all_is_counted() {
+        let mut out = Vec::new();
+        let limit = Outcome::Limit { limit: "time".into(), lower_bound: 3 };
+        let outcomes =
+            [Outcome::Solved(vec![]), Outcome::Unsolvable("parity".into()), Outcome::Cancelled, limit];
+        let mut replies: Vec<_> = outcomes.map(reply).into();
+        replies.push(Reply::lost(replies[0].item.clone()));
+        let tally = print(replies, &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), "0\nunsolvable\ncancelled\nlimit>=3\nerror\n");
+        assert_eq!(
+            tally,
+            Tally { unsolvable: 1, failed: 2, lost: 1, wrong: 0, boards: 5, write_error: None }
+        );
+    }
+
+    #[test]
+    fn a_reader_that_has_enough_is_no_error() {
+        struct Closed(ErrorKind);
+        impl Write for Closed {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(self.0.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Err(self.0.into())
+            }
+        }
+        let replies = || vec![reply(Outcome::Cancelled)];
+        assert_eq!(print(replies(), Closed(ErrorKind::BrokenPipe)).write_error, None);
+        assert!(print(replies(), Closed(ErrorKind::StorageFull)).write_error.is_some());
+    }
+}

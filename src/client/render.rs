@@ -1,0 +1,283 @@
+//! Reply → text: the formats of the output and the notations of a move.
+//!
+//! It must never know: where the text goes, what else was asked.
+
+use std::fmt::Write;
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use super::answer::{Failure, Outcome, Reply};
+use super::input::Place;
+use super::replay::{Step, slide};
+use super::text::Board;
+
+/// What is printed of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// One line a board: its distance and its path, as in `4 ULDR`
+    Path,
+    /// One line a board: its distance
+    Distance,
+    /// One line a board: its path, empty if it is solved already
+    Moves,
+    /// One JSON object a line
+    Json,
+    /// Every position along the path, in a form that can be read again as boards
+    Board,
+}
+
+/// How a move is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Notation {
+    /// Letters U D L R for the way of the blank
+    Blank,
+    /// Letters U D L R for the way of the tile: the opposite
+    Tile,
+    /// The number of the tile that moves
+    Number,
+}
+
+/// Writes replies in one format.
+#[derive(Debug, Clone)]
+pub(crate) struct Renderer {
+    pub(crate) format: Format,
+    pub(crate) notation: Notation,
+    /// The goal that was asked for; none means the ordered one.
+    pub(crate) goal: Option<Board>,
+}
+
+impl Renderer {
+    /// The text of a reply, line end included.
+    pub(crate) fn render(&self, reply: &Reply) -> String {
+        match self.format {
+            Format::Json => format!("{}\n", self.json(reply)),
+            Format::Board => self.drawn(reply),
+            Format::Path | Format::Distance | Format::Moves => format!("{}\n", self.line(reply)),
+        }
+    }
+
+    fn line(&self, reply: &Reply) -> String {
+        let Outcome::Solved(steps) = &reply.outcome else { return verdict(&reply.outcome) };
+        let distance = steps.len().to_string();
+        match self.format {
+            Format::Distance => distance,
+            Format::Moves => self.moves(steps),
+            _ if steps.is_empty() => distance,
+            _ => format!("{distance} {}", self.moves(steps)),
+        }
+    }
+
+    fn word(&self, step: Step) -> String {
+        match self.notation {
+            Notation::Blank => step.blank.letter().to_string(),
+            Notation::Tile => step.blank.opposite().letter().to_string(),
+            Notation::Number => step.tile.to_string(),
+        }
+    }
+
+    fn moves(&self, steps: &[Step]) -> String {
+        let between = if self.notation == Notation::Number { " " } else { "" };
+        steps.iter().map(|&step| self.word(step)).collect::<Vec<_>>().join(between)
+    }
+
+    fn json(&self, reply: &Reply) -> Value {
+        let board = reply.item.board.as_ref().ok();
+        let goal = board.map(|board| self.goal.clone().unwrap_or_else(|| Board::ordered(board.shape)).tiles);
+        let steps = if let Outcome::Solved(steps) = &reply.outcome { Some(steps) } else { None };
+        let (limit, lower_bound) = match &reply.outcome {
+            Outcome::Limit { limit, lower_bound } => (Some(limit), Some(lower_bound)),
+            _ => (None, None),
+        };
+        let (argument, line) = match reply.item.place {
+            Place::Argument(n) => (Some(n), None),
+            Place::Line(n) => (None, Some(n)),
+        };
+        json!({
+            "index": reply.item.index,
+            "argument": argument,
+            "line": line,
+            "rows": board.map(|board| board.shape.rows),
+            "columns": board.map(|board| board.shape.columns),
+            "start": board.map(|board| &board.tiles),
+            "goal": goal,
+            "outcome": name(&reply.outcome),
+            "distance": steps.map(Vec::len),
+            "moves": steps.map(|steps| self.moves(steps)),
+            "notation": notation_name(self.notation),
+            "reason": if let Outcome::Unsolvable(reason) = &reply.outcome { Some(reason) } else { None },
+            "limit": limit,
+            "lower_bound": lower_bound,
+            "source": reply.source,
+            "statistics": reply.statistics.map(|cost| json!({
+                "queue_time_us": cost.queue_time_us,
+                "solve_time_us": cost.solve_time_us,
+                "expanded": cost.expanded,
+                "generated": cost.generated,
+            })),
+            "error": if let Outcome::Failed(failure) = &reply.outcome { Some(error(failure)) } else { None },
+        })
+    }
+
+    /// Each position as rows with a comment above and an empty line below.
+    fn drawn(&self, reply: &Reply) -> String {
+        let (Outcome::Solved(steps), Ok(start)) = (&reply.outcome, &reply.item.board) else {
+            return format!(
+                "# board {}, {}: {}\n\n",
+                reply.item.index,
+                reply.item.place,
+                verdict(&reply.outcome)
+            );
+        };
+        let moves = if steps.len() == 1 { "move" } else { "moves" };
+        let mut text =
+            format!("# board {}, {}: {} {moves}\n", reply.item.index, reply.item.place, steps.len());
+        let mut board = start.clone();
+        draw(&mut text, &board);
+        for (number, &step) in (1..).zip(steps) {
+            slide(&mut board, step.blank);
+            // Writing to a String never fails.
+            let _ = writeln!(text, "# step {number}: {}", self.word(step));
+            draw(&mut text, &board);
+        }
+        text
+    }
+}
+
+fn draw(text: &mut String, board: &Board) {
+    let width = board.tiles.iter().max().map_or(1, |tile| tile.to_string().len());
+    for row in board.tiles.chunks(board.shape.columns as usize) {
+        let cell = |&tile: &u32| if tile == 0 { ".".to_owned() } else { tile.to_string() };
+        let cells: Vec<_> = row.iter().map(|tile| format!("{:>width$}", cell(tile))).collect();
+        text.push_str(&cells.join(" "));
+        text.push('\n');
+    }
+    text.push('\n');
+}
+
+/// What stands in the place of a distance where there is none.
+fn verdict(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Limit { lower_bound, .. } => format!("limit>={lower_bound}"),
+        other => name(other).to_owned(),
+    }
+}
+
+fn name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Solved(_) => "solved",
+        Outcome::Unsolvable(_) => "unsolvable",
+        Outcome::Limit { .. } => "limit",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Failed(_) => "error",
+    }
+}
+
+fn notation_name(notation: Notation) -> &'static str {
+    match notation {
+        Notation::Blank => "blank",
+        Notation::Tile => "tile",
+        Notation::Number => "number",
+    }
+}
+
+fn error(failure: &Failure) -> Value {
+    let violations: Vec<_> =
+        failure.violations.iter().map(|v| json!({"field": v.field, "description": v.description})).collect();
+    json!({
+        "code": failure.code(),
+        "message": failure.message,
+        "violations": violations,
+        "retry_after_ms": failure.retry_after.map(|delay| u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::gather::{Gather, one};
+    use super::super::input::Item;
+    use super::super::replay::replay;
+    use super::super::text::TextError;
+    use super::*;
+
+    fn reply(board: &str, outcome: Outcome) -> Reply {
+        let item = Item { index: 3, place: Place::Line(7), offset: 0, board: one(board, None) };
+        Reply { item, outcome, source: Some("search".into()), statistics: None }
+    }
+
+    fn solved(board: &str, moves: &str) -> Reply {
+        let start = one(board, None).unwrap();
+        let distance = u32::try_from(moves.len()).unwrap();
+        reply(board, Outcome::Solved(replay(&start, &Board::ordered(start.shape), distance, moves).unwrap()))
+    }
+
+    fn text(format: Format, notation: Notation, reply: &Reply) -> String {
+        Renderer { format, notation, goal: None }.render(reply)
+    }
+
+    #[test]
+    fn the_three_notations() {
+        let reply = solved("1 2 3/4 0 5/7 8 6", "RD");
+        assert_eq!(text(Format::Path, Notation::Blank, &reply), "2 RD\n");
+        assert_eq!(text(Format::Moves, Notation::Tile, &reply), "LU\n");
+        assert_eq!(text(Format::Path, Notation::Number, &reply), "2 5 6\n");
+        assert_eq!(text(Format::Distance, Notation::Number, &reply), "2\n");
+    }
+
+    #[test]
+    fn a_solved_board_has_an_empty_path() {
+        let reply = solved("123456780", "");
+        assert_eq!(text(Format::Path, Notation::Blank, &reply), "0\n");
+        assert_eq!(text(Format::Moves, Notation::Blank, &reply), "\n");
+    }
+
+    #[test]
+    fn other_outcomes_are_words() {
+        let limit = Outcome::Limit { limit: "nodes".into(), lower_bound: 12 };
+        for format in [Format::Path, Format::Distance, Format::Moves] {
+            let word = |outcome| text(format, Notation::Blank, &reply("123456870", outcome));
+            assert_eq!(word(Outcome::Unsolvable("parity".into())), "unsolvable\n");
+            assert_eq!(word(limit.clone()), "limit>=12\n");
+            assert_eq!(word(Outcome::Cancelled), "cancelled\n");
+        }
+        let lost = Reply::lost(reply("123456870", Outcome::Cancelled).item);
+        assert_eq!(text(Format::Distance, Notation::Blank, &lost), "error\n");
+    }
+
+    #[test]
+    fn drawn_boards_can_be_read_again() {
+        let drawn = text(Format::Board, Notation::Tile, &solved("1 2 3/4 0 5/7 8 6", "RD"));
+        let head = "# board 3, line 7: 2 moves\n1 2 3\n4 . 5\n7 8 6\n\n# step 1: L\n1 2 3\n4 5 .\n7 8 6\n\n";
+        assert!(drawn.starts_with(head), "{drawn}");
+        let mut gather = Gather::new(None);
+        (1..).zip(drawn.lines()).for_each(|(number, line)| gather.line(number, line));
+        gather.end();
+        let last = std::iter::from_fn(|| gather.pop()).last().unwrap();
+        assert_eq!(last.board.unwrap().tiles, [1, 2, 3, 4, 5, 6, 7, 8, 0]);
+        let drawn =
+            text(Format::Board, Notation::Tile, &reply("123456870", Outcome::Unsolvable("parity".into())));
+        assert_eq!(drawn, "# board 3, line 7: unsolvable\n\n");
+    }
+
+    #[test]
+    fn json_has_always_the_same_fields() {
+        let json = |reply: &Reply| -> Value {
+            serde_json::from_str(&text(Format::Json, Notation::Number, reply)).unwrap()
+        };
+        let solved = json(&solved("1 2 3/4 5 6/7 0 8", "R"));
+        assert_eq!(solved["moves"], "8");
+        assert_eq!(solved["notation"], "number");
+        assert_eq!(solved["goal"], json!([1, 2, 3, 4, 5, 6, 7, 8, 0]));
+        assert_eq!(
+            (&solved["distance"], &solved["line"], &solved["error"]),
+            (&json!(1), &json!(7), &Value::Null)
+        );
+        let item =
+            Item { index: 1, place: Place::Argument(1), offset: 0, board: Err(TextError::NoRows { got: 4 }) };
+        let malformed = json(&Reply::malformed(item, &TextError::NoRows { got: 4 }));
+        assert_eq!(malformed["error"]["code"], "MALFORMED_TEXT");
+        assert_eq!((&malformed["start"], &malformed["outcome"]), (&Value::Null, &json!("error")));
+        let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&solved), keys(&malformed));
+    }
+}
