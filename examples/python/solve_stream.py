@@ -14,4 +14,5 @@ with grpc.insecure_channel(server) as channel:
     for response in solver.SolveStream(jobs(boards), timeout=60):
         answer = response.answer
         outcome = answer.WhichOneof("outcome")
-        print(answer.request_id, outcome, answer.solution.distance, answer.solution.moves)
+        details = [answer.solution.distance, answer.solution.moves] if outcome == "solution" else []
+        print(answer.request_id, outcome, *details)
