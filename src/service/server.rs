@@ -116,7 +116,7 @@ pub async fn serve(
 }
 
 /// The connection's window. It bounds nothing, for the windows of its streams do. But
-/// h2 ends a connection (ENHANCE_YOUR_CALM, too_many_data_frames) whose unread small
+/// h2 ends a connection (`ENHANCE_YOUR_CALM`) whose unread small
 /// frames cost more than half of it, and jobs are small frames, unread as soon as a
 /// stream is at its limit in flight. So half of it is what all streams' windows full of
 /// the smallest jobs cost.
