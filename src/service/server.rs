@@ -26,6 +26,12 @@ const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
 const MAX_HEADER_BYTES: u32 = 16 << 10;
 /// Streams that a peer may have reset before it is no longer served; the rapid-reset attack makes thousands.
 const MAX_RESET_STREAMS: usize = 128;
+/// Bytes that a peer may send on one call before they are read: some 1500 jobs.
+const STREAM_WINDOW: u32 = 64 << 10;
+/// Bytes of the smallest job in a DATA frame of its own, as many clients send them.
+const SMALLEST_FRAME: u64 = 16;
+/// Bytes that h2 reckons a DATA frame to take, at least.
+const FRAME_COST: u64 = 256;
 /// After the last answer, how long it may take to leave before connections are cut.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
 
@@ -74,6 +80,8 @@ pub async fn serve(
     report(&health, ServingStatus::NotServing).await;
     let router = Server::builder()
         .max_concurrent_streams(limits.max_streams_per_connection)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(connection_window(limits.max_streams_per_connection))
         .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
         .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
         .http2_max_header_list_size(MAX_HEADER_BYTES)
@@ -105,6 +113,18 @@ pub async fn serve(
         Ok(Err(_)) => Ok(Drained::Cleanly),
         Err(_) => Ok(Drained::CutOff),
     }
+}
+
+/// The connection's window. It bounds nothing, for the windows of its streams do. But
+/// h2 ends a connection (`ENHANCE_YOUR_CALM`) whose unread small
+/// frames cost more than half of it, and jobs are small frames, unread as soon as a
+/// stream is at its limit in flight. So half of it is what all streams' windows full of
+/// the smallest jobs cost.
+fn connection_window(streams: u32) -> u32 {
+    /// The largest that HTTP/2 knows.
+    const MAX: u32 = (1 << 31) - 1;
+    let frames = u64::from(streams) * u64::from(STREAM_WINDOW) / SMALLEST_FRAME;
+    u32::try_from(2 * frames * FRAME_COST).unwrap_or(MAX).min(MAX)
 }
 
 /// Tells health of the service and of the server as a whole.
