@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test that panics has failed")]
 
 mod agreement;
+mod cli;
 mod domain;
+mod field_cases;
 mod house;
 mod search;
 mod support;
