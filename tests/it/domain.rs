@@ -13,7 +13,7 @@ use crate::support::{FACTORIALS, instance, layout, permutations};
 
 #[test]
 fn every_board_of_up_to_nine_cells_packs_and_unpacks() {
-    for cells in 1..=9 {
+    for (cells, boards) in FACTORIALS.into_iter().enumerate().skip(1) {
         let mut seen = HashSet::new();
         for tiles in permutations(cells) {
             let board = Board::new(&tiles);
@@ -21,7 +21,7 @@ fn every_board_of_up_to_nine_cells_packs_and_unpacks() {
             assert_eq!(packed.unpack(cells), board, "{tiles:?}");
             assert!(seen.insert(packed.bits()), "{tiles:?} packs like another");
         }
-        assert_eq!(seen.len(), FACTORIALS[cells]);
+        assert_eq!(seen.len(), boards);
     }
 }
 
