@@ -12,6 +12,7 @@ use tonic_health::server::HealthReporter;
 use tonic_health::{ServingStatus, pb::FILE_DESCRIPTOR_SET as HEALTH_DESCRIPTORS};
 
 use super::SERVICE_NAME;
+use super::deadline::Punctual;
 use super::incoming::incoming;
 use super::pb::FILE_DESCRIPTOR_SET;
 use super::pb::solver_service_server::SolverServiceServer;
@@ -79,7 +80,7 @@ pub async fn serve(
         .http2_max_header_list_size(MAX_HEADER_BYTES)
         .http2_max_pending_accept_reset_streams(Some(MAX_RESET_STREAMS))
         .http2_max_local_error_reset_streams(Some(MAX_RESET_STREAMS))
-        .add_service(solver)
+        .add_service(Punctual(solver))
         .add_service(health_service)
         .add_service(reflection().build_v1()?)
         .add_service(reflection().build_v1alpha()?);
