@@ -65,7 +65,15 @@ struct Waiter {
     source: Source,
     reply: Reply,
     /// Its place among the jobs in flight.
-    _permit: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
+}
+
+impl Waiter {
+    /// His place is free before he hears, since he may ask again at once.
+    fn answer(self, answer: Answer) {
+        drop(self.permit);
+        self.reply.send(answer);
+    }
 }
 
 enum Phase {
@@ -113,7 +121,7 @@ impl Ticket {
     /// is on the way already.
     pub fn cancel(&self) {
         if let Some((waiter, statistics)) = self.flight.leave(&self.shared, self.waiter) {
-            waiter.reply.send(Answer { verdict: Verdict::Cancelled, source: Source::None, statistics });
+            waiter.answer(Answer { verdict: Verdict::Cancelled, source: Source::None, statistics });
         }
     }
 }
@@ -150,7 +158,7 @@ pub(super) fn board(
         max_moves: query.max_moves,
         source,
         reply: reply(),
-        _permit: permit,
+        permit,
     };
     let ticket = |flight: &Arc<Flight>| {
         Ok(Asked::Later(Ticket { shared: Arc::clone(shared), flight: Arc::clone(flight), waiter: id }))
@@ -272,7 +280,7 @@ impl Flight {
             let statistics = Statistics { queue_time, solve_time, expanded, generated };
             let verdict = self.verdict_for(&waiter, landing);
             let source = if matches!(verdict, Verdict::Failed(_)) { Source::None } else { waiter.source };
-            waiter.reply.send(Answer { verdict, source, statistics });
+            waiter.answer(Answer { verdict, source, statistics });
         }
     }
 
@@ -303,7 +311,8 @@ impl Flight {
     pub(super) fn expire(self: &Arc<Self>, shared: &Shared, waiter: WaiterId) {
         if let Some((waiter, statistics)) = self.leave(shared, waiter) {
             let verdict = self.stopped_by(Limit::Time, waiter.max_moves);
-            waiter.reply.send(Answer { verdict, source: waiter.source, statistics });
+            let source = waiter.source;
+            waiter.answer(Answer { verdict, source, statistics });
         }
     }
 
