@@ -1,5 +1,5 @@
 //! Switches that make a job go wrong on purpose, in test builds alone (the cargo
-//! feature `faults`). They knows neither wire nor search.
+//! feature `faults`). They know neither wire nor search.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};

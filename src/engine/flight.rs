@@ -50,7 +50,8 @@ impl Flights {
         let flights: Vec<_> = self.map.iter().map(|entry| Arc::clone(entry.value())).collect();
         for flight in flights {
             flight.limits.cancel();
-            flight.land(shared, &Landing::Stopped(Stop::Cancelled), (0, 0));
+            let landed = flight.land(shared, &Landing::Stopped(Stop::Cancelled), (0, 0));
+            debug_assert!(landed, "a cancel is never taken back");
         }
     }
 }
@@ -253,22 +254,29 @@ impl Flight {
         wanted
     }
 
-    /// Answers all who wait.
+    /// Answers all who wait; `false` when the search must be made again, since one
+    /// who joined after its last look at the limits has widened them.
+    #[must_use]
     pub(super) fn land(
         self: &Arc<Self>,
         shared: &Shared,
         landing: &Landing,
         (expanded, generated): (u64, u64),
-    ) {
+    ) -> bool {
         let (waiters, flown) = {
             let mut state = self.state();
+            if let Landing::Stopped(stop) = landing
+                && !self.limits.call_for(*stop, expanded)
+            {
+                return false;
+            }
             let since = match std::mem::replace(&mut state.phase, Phase::Landed) {
                 Phase::Flying { since } => since,
                 Phase::Waiting(place) => {
                     shared.queue.remove(place);
                     Instant::now()
                 }
-                Phase::Landed => return,
+                Phase::Landed => return true,
             };
             (std::mem::take(&mut state.waiters), since)
         };
@@ -282,6 +290,7 @@ impl Flight {
             let source = if matches!(verdict, Verdict::Failed(_)) { Source::None } else { waiter.source };
             waiter.answer(Answer { verdict, source, statistics });
         }
+        true
     }
 
     fn verdict_for(&self, waiter: &Waiter, landing: &Landing) -> Verdict {

@@ -88,15 +88,24 @@ fn fly(shared: &Shared, flight: &Arc<Flight>) {
     if !flight.take_off() {
         return;
     }
-    let mut budget = Budget::new(Arc::clone(flight.limits()));
+    loop {
+        let mut budget = Budget::new(Arc::clone(flight.limits()));
+        let landing = search(shared, flight, &mut budget);
+        if flight.land(shared, &landing, (budget.expanded(), budget.generated())) {
+            return;
+        }
+    }
+}
+
+fn search(shared: &Shared, flight: &Flight, budget: &mut Budget) -> Landing {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         #[cfg(feature = "faults")]
         if let Some(fault) = flight.fault() {
             fault.strike(flight.limits());
         }
-        choice::solve(flight.canonical(), flight.algorithm(), &mut budget)
+        choice::solve(flight.canonical(), flight.algorithm(), budget)
     }));
-    let landing = match outcome {
+    match outcome {
         Ok(Ok(Some(path))) => Landing::Path(remember(shared, flight, &path)),
         Ok(Ok(None)) => Landing::Unreachable,
         Ok(Err(stop)) => Landing::Stopped(stop),
@@ -104,8 +113,7 @@ fn fly(shared: &Shared, flight: &Arc<Flight>) {
             tracing::error!(panic = message(panic.as_ref()), "a search panicked");
             Landing::Panicked
         }
-    };
-    flight.land(shared, &landing, (budget.expanded(), budget.generated()));
+    }
 }
 
 /// Keeps the path of every board along a path, and returns the first of them.
