@@ -50,7 +50,8 @@ impl Flights {
         let flights: Vec<_> = self.map.iter().map(|entry| Arc::clone(entry.value())).collect();
         for flight in flights {
             flight.limits.cancel();
-            flight.land(shared, &Landing::Stopped(Stop::Cancelled), (0, 0));
+            let landed = flight.land(shared, &Landing::Stopped(Stop::Cancelled), (0, 0));
+            debug_assert!(landed, "a cancel is never taken back");
         }
     }
 }
@@ -65,7 +66,15 @@ struct Waiter {
     source: Source,
     reply: Reply,
     /// Its place among the jobs in flight.
-    _permit: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
+}
+
+impl Waiter {
+    /// His place is free before he hears, since he may ask again at once.
+    fn answer(self, answer: Answer) {
+        drop(self.permit);
+        self.reply.send(answer);
+    }
 }
 
 enum Phase {
@@ -113,7 +122,7 @@ impl Ticket {
     /// is on the way already.
     pub fn cancel(&self) {
         if let Some((waiter, statistics)) = self.flight.leave(&self.shared, self.waiter) {
-            waiter.reply.send(Answer { verdict: Verdict::Cancelled, source: Source::None, statistics });
+            waiter.answer(Answer { verdict: Verdict::Cancelled, source: Source::None, statistics });
         }
     }
 }
@@ -150,7 +159,7 @@ pub(super) fn board(
         max_moves: query.max_moves,
         source,
         reply: reply(),
-        _permit: permit,
+        permit,
     };
     let ticket = |flight: &Arc<Flight>| {
         Ok(Asked::Later(Ticket { shared: Arc::clone(shared), flight: Arc::clone(flight), waiter: id }))
@@ -245,22 +254,29 @@ impl Flight {
         wanted
     }
 
-    /// Answers all who wait.
+    /// Answers all who wait; `false` when the search must be made again, since one
+    /// who joined after its last look at the limits has widened them.
+    #[must_use]
     pub(super) fn land(
         self: &Arc<Self>,
         shared: &Shared,
         landing: &Landing,
         (expanded, generated): (u64, u64),
-    ) {
+    ) -> bool {
         let (waiters, flown) = {
             let mut state = self.state();
+            if let Landing::Stopped(stop) = landing
+                && !self.limits.call_for(*stop, expanded)
+            {
+                return false;
+            }
             let since = match std::mem::replace(&mut state.phase, Phase::Landed) {
                 Phase::Flying { since } => since,
                 Phase::Waiting(place) => {
                     shared.queue.remove(place);
                     Instant::now()
                 }
-                Phase::Landed => return,
+                Phase::Landed => return true,
             };
             (std::mem::take(&mut state.waiters), since)
         };
@@ -272,8 +288,9 @@ impl Flight {
             let statistics = Statistics { queue_time, solve_time, expanded, generated };
             let verdict = self.verdict_for(&waiter, landing);
             let source = if matches!(verdict, Verdict::Failed(_)) { Source::None } else { waiter.source };
-            waiter.reply.send(Answer { verdict, source, statistics });
+            waiter.answer(Answer { verdict, source, statistics });
         }
+        true
     }
 
     fn verdict_for(&self, waiter: &Waiter, landing: &Landing) -> Verdict {
@@ -303,7 +320,8 @@ impl Flight {
     pub(super) fn expire(self: &Arc<Self>, shared: &Shared, waiter: WaiterId) {
         if let Some((waiter, statistics)) = self.leave(shared, waiter) {
             let verdict = self.stopped_by(Limit::Time, waiter.max_moves);
-            waiter.reply.send(Answer { verdict, source: waiter.source, statistics });
+            let source = waiter.source;
+            waiter.answer(Answer { verdict, source, statistics });
         }
     }
 

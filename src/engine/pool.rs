@@ -1,15 +1,19 @@
-//! The workers: tasks on a runtime of their own, one for each thread, niced below
-//! the network's. A worker asks for a flight only when it is free. A search that
-//! panics costs its own callers their answer and nobody else anything.
+//! The workers: each a task with a runtime and a thread to itself, niced below the
+//! network's. A worker asks for a flight only when it is free. A search that panics
+//! costs its own callers their answer and nobody else anything.
+//!
+//! Not one runtime of many threads: a search keeps its thread, and with it whatever
+//! other worker the scheduler has put behind it there, flight in hand.
 
 use std::any::Any;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
 
-use tokio::runtime::{Builder, Runtime};
-use tokio::task::yield_now;
+use tokio::runtime::Builder;
+use tokio_util::sync::CancellationToken;
 
 use super::flight::{Flight, Landing};
 use super::{Shared, choice};
@@ -20,30 +24,27 @@ use crate::search::Budget;
 /// machine a connection is served before a search goes on.
 const WORKER_NICENESS: i32 = 5;
 
-/// Runs the workers until it is dropped.
+/// Has the workers run until it is dropped.
 pub(super) struct Pool {
-    runtime: Option<Runtime>,
+    stop: CancellationToken,
     shared: Arc<Shared>,
     alive: Arc<AtomicUsize>,
 }
 
 impl Pool {
     pub(super) fn start(shared: &Arc<Shared>, workers: usize) -> io::Result<Self> {
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(workers)
-            .thread_name("taquin-worker")
-            .on_thread_start(|| {
-                // On Linux this is the thread's own niceness. Refused, the search only competes harder.
-                if let Err(error) = rustix::process::nice(WORKER_NICENESS) {
-                    tracing::debug!(%error, "worker threads keep their niceness");
-                }
-            })
-            .build()?;
         let alive = Arc::new(AtomicUsize::new(workers));
+        let pool = Self { stop: CancellationToken::new(), shared: Arc::clone(shared), alive };
         for _ in 0..workers {
-            runtime.spawn(work(Arc::clone(shared), Alive(Arc::clone(&alive))));
+            let alive = Alive(Arc::clone(&pool.alive));
+            let work = pool.stop.clone().run_until_cancelled_owned(work(Arc::clone(shared), alive));
+            let runtime = Builder::new_current_thread().build()?;
+            thread::Builder::new().name("taquin-worker".to_owned()).spawn(move || {
+                be_nice();
+                runtime.block_on(work);
+            })?;
         }
-        Ok(Self { runtime: Some(runtime), shared: Arc::clone(shared), alive })
+        Ok(pool)
     }
 
     pub(super) fn alive(&self) -> usize {
@@ -55,10 +56,15 @@ impl Drop for Pool {
     fn drop(&mut self) {
         self.shared.flights.stop(&self.shared);
         self.shared.clock.wake();
-        if let Some(runtime) = self.runtime.take() {
-            // In the background, since the last handle may be dropped inside a runtime.
-            runtime.shutdown_background();
-        }
+        // Nobody waits for them, since the last handle may be dropped inside a runtime.
+        self.stop.cancel();
+    }
+}
+
+fn be_nice() {
+    // On Linux this is the thread's own niceness. Refused, the search only competes harder.
+    if let Err(error) = rustix::process::nice(WORKER_NICENESS) {
+        tracing::debug!(%error, "a worker's thread keeps its niceness");
     }
 }
 
@@ -74,9 +80,6 @@ impl Drop for Alive {
 async fn work(shared: Arc<Shared>, _alive: Alive) {
     loop {
         let flight = shared.queue.pop().await;
-        // A wake-up passed on by `pop` may have put another worker behind this one on
-        // its own thread; it must be taken by a free thread before this one is busy.
-        yield_now().await;
         fly(&shared, &flight);
     }
 }
@@ -85,15 +88,24 @@ fn fly(shared: &Shared, flight: &Arc<Flight>) {
     if !flight.take_off() {
         return;
     }
-    let mut budget = Budget::new(Arc::clone(flight.limits()));
+    loop {
+        let mut budget = Budget::new(Arc::clone(flight.limits()));
+        let landing = search(shared, flight, &mut budget);
+        if flight.land(shared, &landing, (budget.expanded(), budget.generated())) {
+            return;
+        }
+    }
+}
+
+fn search(shared: &Shared, flight: &Flight, budget: &mut Budget) -> Landing {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         #[cfg(feature = "faults")]
         if let Some(fault) = flight.fault() {
             fault.strike(flight.limits());
         }
-        choice::solve(flight.canonical(), flight.algorithm(), &mut budget)
+        choice::solve(flight.canonical(), flight.algorithm(), budget)
     }));
-    let landing = match outcome {
+    match outcome {
         Ok(Ok(Some(path))) => Landing::Path(remember(shared, flight, &path)),
         Ok(Ok(None)) => Landing::Unreachable,
         Ok(Err(stop)) => Landing::Stopped(stop),
@@ -101,8 +113,7 @@ fn fly(shared: &Shared, flight: &Arc<Flight>) {
             tracing::error!(panic = message(panic.as_ref()), "a search panicked");
             Landing::Panicked
         }
-    };
-    flight.land(shared, &landing, (budget.expanded(), budget.generated()));
+    }
 }
 
 /// Keeps the path of every board along a path, and returns the first of them.

@@ -75,6 +75,23 @@ impl Limits {
         self.cancelled.load(Relaxed)
     }
 
+    /// Whether a search that has expanded so many states must stop for this reason,
+    /// as the limits are now.
+    #[must_use]
+    pub fn call_for(&self, stop: Stop, expanded: u64) -> bool {
+        match stop {
+            Stop::Time => self.is_over(),
+            Stop::Nodes => expanded >= self.nodes.load(Relaxed),
+            Stop::Moves => self.proven() > self.moves.load(Relaxed),
+            Stop::Cancelled => self.is_cancelled(),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        let deadline_us = self.deadline_us.load(Relaxed);
+        deadline_us != u64::MAX && micros(self.epoch.elapsed()) >= deadline_us
+    }
+
     /// States expanded and successors generated when the search last looked up.
     #[must_use]
     pub fn spent(&self) -> (u64, u64) {
@@ -130,9 +147,7 @@ impl Budget {
     /// # Errors
     /// [`Stop::Nodes`], [`Stop::Time`] or [`Stop::Cancelled`]: then it must not be expanded.
     pub(super) fn expand(&mut self) -> Result<(), Stop> {
-        if self.expanded >= self.limits.nodes.load(Relaxed) {
-            return Err(Stop::Nodes);
-        }
+        self.heed(Stop::Nodes)?;
         if self.expanded.is_multiple_of(CHECK_INTERVAL_NODES) {
             self.check()?;
         }
@@ -151,19 +166,17 @@ impl Budget {
     /// [`Stop::Moves`] when only shorter ones are of interest.
     pub(super) fn prove(&mut self, bound: Cost) -> Result<(), Stop> {
         self.limits.proven.fetch_max(bound, Relaxed);
-        if bound > self.limits.moves.load(Relaxed) { Err(Stop::Moves) } else { Ok(()) }
+        self.heed(Stop::Moves)
+    }
+
+    fn heed(&self, stop: Stop) -> Result<(), Stop> {
+        if self.limits.call_for(stop, self.expanded) { Err(stop) } else { Ok(()) }
     }
 
     fn check(&self) -> Result<(), Stop> {
         self.limits.expanded.store(self.expanded, Relaxed);
         self.limits.generated.store(self.generated, Relaxed);
-        if self.limits.is_cancelled() {
-            return Err(Stop::Cancelled);
-        }
-        let deadline_us = self.limits.deadline_us.load(Relaxed);
-        if deadline_us != u64::MAX && micros(self.limits.epoch.elapsed()) >= deadline_us {
-            return Err(Stop::Time);
-        }
-        Ok(())
+        self.heed(Stop::Cancelled)?;
+        self.heed(Stop::Time)
     }
 }

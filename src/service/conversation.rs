@@ -9,12 +9,12 @@
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::task::AbortHandle;
-use tokio::time::{Sleep, sleep, sleep_until, timeout};
+use tokio::time::{Sleep, sleep, sleep_until};
 use tokio_stream::Stream;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tonic::{Status, Streaming};
@@ -51,7 +51,7 @@ impl Conversation {
             answers: mpsc::unbounded_channel(),
             end: End::Open,
             polls: 0,
-            handed_out: false,
+            transport: Waker::noop().clone(),
             tally,
             _call: call,
         }));
@@ -110,8 +110,8 @@ struct Talk {
     end: End,
     /// How often the transport has asked, so that the watch sees whether it asks at all.
     polls: u64,
-    /// The transport was given an answer and has not asked for the next.
-    handed_out: bool,
+    /// Has the transport ask again, unless it waits for its reader.
+    transport: Waker,
     tally: Tally,
     _call: OwnedSemaphorePermit,
 }
@@ -119,9 +119,8 @@ struct Talk {
 impl Talk {
     fn poll(&mut self, cx: &mut Context) -> Poll<Option<Result<SolveStreamResponse, Status>>> {
         self.polls += 1;
-        let answer = self.poll_answer(cx);
-        self.handed_out = matches!(answer, Poll::Ready(Some(Ok(_))));
-        answer.map(|answer| match answer? {
+        self.transport.clone_from(cx.waker());
+        self.poll_answer(cx).map(|answer| match answer? {
             Ok(answer) => {
                 self.tally.answered(&answer);
                 Some(Ok(SolveStreamResponse { answer: Some(answer) }))
@@ -271,9 +270,10 @@ impl Talk {
     }
 }
 
-/// Ends a conversation whose reader has stopped. Its status waits for the reader;
-/// meanwhile the client is heard out for as long again, since one that writes
-/// everything before it reads would else wait for ever.
+/// Ends a conversation whose reader has stopped: one whose transport does not ask for
+/// more even when it is woken, since it can't send what it has. Its status waits for
+/// the reader; until he takes it the client is heard, but not heeded, since one that
+/// writes everything before it reads would else wait for ever.
 async fn watch(talk: Weak<Mutex<Talk>>, stall_timeout: Duration) {
     /// Looks within one timeout; a stall is seen at most one part late.
     const LOOKS: u32 = 4;
@@ -282,8 +282,9 @@ async fn watch(talk: Weak<Mutex<Talk>>, stall_timeout: Duration) {
         sleep(stall_timeout / LOOKS).await;
         let Some(talk) = talk.upgrade() else { return };
         let mut talk = lock(&talk);
-        still = if talk.handed_out && talk.polls == seen { still + 1 } else { 0 };
+        still = if talk.polls == seen { still + 1 } else { 0 };
         seen = talk.polls;
+        talk.transport.wake_by_ref();
         if still >= LOOKS {
             let stalled = ServiceError::ReaderStalled { after: stall_timeout };
             let requests = talk.requests.take();
@@ -293,8 +294,6 @@ async fn watch(talk: Weak<Mutex<Talk>>, stall_timeout: Duration) {
         }
     };
     if let Some(mut requests) = requests {
-        let hear_out = async { while let Ok(Some(_)) = requests.message().await {} };
-        // Out of time, the client is no longer heard; either way the conversation is over.
-        drop(timeout(stall_timeout, hear_out).await);
+        while let Ok(Some(_)) = requests.message().await {}
     }
 }

@@ -1,5 +1,6 @@
-//! Accepts connections: a bounded number, without delay for small packets, and
-//! patiently when the system has no file descriptor left. It knows no protocol.
+//! Accepts connections: a bounded number, of peers that greet, without delay for small
+//! packets, and patiently when the system has no file descriptor left. Of the protocol
+//! it knows how long the greeting is.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -10,16 +11,35 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::{Sleep, sleep};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 
+/// How long a peer may take to greet; from then on keep-alive asks after it.
+const GREETING_TIME: Duration = Duration::from_secs(5);
+/// Bytes of the greeting, HTTP/2's connection preface.
+const GREETING_BYTES: usize = 24;
 /// How long to wait after the system refused a connection, as at EMFILE.
 const REFUSED_PAUSE: Duration = Duration::from_millis(50);
 
 /// An open connection, and its place among those that may be.
 pub(super) struct Peer {
     stream: TcpStream,
+    greeting: Option<Greeting>,
     _place: OwnedSemaphorePermit,
+}
+
+/// What a peer has yet to say, and until when, to keep its place.
+struct Greeting {
+    bytes_missing: usize,
+    end: Pin<Box<Sleep>>,
+}
+
+impl Peer {
+    fn new(stream: TcpStream, place: OwnedSemaphorePermit) -> Self {
+        let greeting = Greeting { bytes_missing: GREETING_BYTES, end: Box::pin(sleep(GREETING_TIME)) };
+        Self { stream, greeting: Some(greeting), _place: place }
+    }
 }
 
 /// The connections of a listener, at most `max` of them open at once: one more
@@ -46,13 +66,13 @@ async fn accept(listener: TcpListener, max: u32, peers: &mpsc::Sender<io::Result
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection keeps its delay");
                 }
-                if peers.send(Ok(Peer { stream, _place: place })).await.is_err() {
+                if peers.send(Ok(Peer::new(stream, place))).await.is_err() {
                     return;
                 }
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection was refused");
-                tokio::time::sleep(REFUSED_PAUSE).await;
+                sleep(REFUSED_PAUSE).await;
             }
         }
     }
@@ -68,7 +88,17 @@ impl Connected for Peer {
 
 impl AsyncRead for Peer {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context, buf: &mut ReadBuf) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        let before = buf.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(cx, buf);
+        if let Some(greeting) = &mut self.greeting {
+            greeting.bytes_missing = greeting.bytes_missing.saturating_sub(buf.filled().len() - before);
+            if greeting.bytes_missing == 0 {
+                self.greeting = None;
+            } else if read.is_pending() && greeting.end.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+        }
+        read
     }
 }
 

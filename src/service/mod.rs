@@ -2,6 +2,7 @@
 
 mod conversation;
 mod convert;
+mod deadline;
 mod embedded;
 mod grpc_timeout;
 mod health;

@@ -12,6 +12,7 @@ use tonic_health::server::HealthReporter;
 use tonic_health::{ServingStatus, pb::FILE_DESCRIPTOR_SET as HEALTH_DESCRIPTORS};
 
 use super::SERVICE_NAME;
+use super::deadline::Punctual;
 use super::incoming::incoming;
 use super::pb::FILE_DESCRIPTOR_SET;
 use super::pb::solver_service_server::SolverServiceServer;
@@ -22,16 +23,18 @@ use crate::engine::{Engine, EngineConfig};
 /// How often a peer that says nothing is asked whether it is there, and how long it may take to say so.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+/// Bytes that a stream may send ahead of our reading: some thousand jobs.
+const STREAM_WINDOW_BYTES: u32 = 65_535;
+/// h2 takes unread frames of less than 256 bytes for an attack once what they lack of
+/// that is half of the connection's window. The smallest job makes a frame of 25 bytes,
+/// so the unread window of one stream lacks up to ten times its own size.
+const CONNECTION_WINDOW_PER_STREAM: u32 = 2 * 10 * STREAM_WINDOW_BYTES;
+/// The largest window of HTTP/2.
+const MAX_WINDOW_BYTES: u32 = i32::MAX.cast_unsigned();
 /// Bytes of request headers; ours are a few hundred.
 const MAX_HEADER_BYTES: u32 = 16 << 10;
 /// Streams that a peer may have reset before it is no longer served; the rapid-reset attack makes thousands.
 const MAX_RESET_STREAMS: usize = 128;
-/// Bytes that a peer may send on one call before they are read: some 1500 jobs.
-const STREAM_WINDOW: u32 = 64 << 10;
-/// Bytes of the smallest job in a DATA frame of its own, as many clients send them.
-const SMALLEST_FRAME: u64 = 16;
-/// Bytes that h2 reckons a DATA frame to take, at least.
-const FRAME_COST: u64 = 256;
 /// After the last answer, how long it may take to leave before connections are cut.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
 
@@ -80,14 +83,14 @@ pub async fn serve(
     report(&health, ServingStatus::NotServing).await;
     let router = Server::builder()
         .max_concurrent_streams(limits.max_streams_per_connection)
-        .initial_stream_window_size(STREAM_WINDOW)
-        .initial_connection_window_size(connection_window(limits.max_streams_per_connection))
+        .initial_stream_window_size(STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(connection_window_bytes(limits.max_streams_per_connection))
         .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
         .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
         .http2_max_header_list_size(MAX_HEADER_BYTES)
         .http2_max_pending_accept_reset_streams(Some(MAX_RESET_STREAMS))
         .http2_max_local_error_reset_streams(Some(MAX_RESET_STREAMS))
-        .add_service(solver)
+        .add_service(Punctual(solver))
         .add_service(health_service)
         .add_service(reflection().build_v1()?)
         .add_service(reflection().build_v1alpha()?);
@@ -115,16 +118,9 @@ pub async fn serve(
     }
 }
 
-/// The connection's window. It bounds nothing, for the windows of its streams do. But
-/// h2 ends a connection (`ENHANCE_YOUR_CALM`) whose unread small
-/// frames cost more than half of it, and jobs are small frames, unread as soon as a
-/// stream is at its limit in flight. So half of it is what all streams' windows full of
-/// the smallest jobs cost.
-fn connection_window(streams: u32) -> u32 {
-    /// The largest that HTTP/2 knows.
-    const MAX: u32 = (1 << 31) - 1;
-    let frames = u64::from(streams) * u64::from(STREAM_WINDOW) / SMALLEST_FRAME;
-    u32::try_from(2 * frames * FRAME_COST).unwrap_or(MAX).min(MAX)
+/// So much that each of its streams may stop being read without costing the connection.
+fn connection_window_bytes(streams: u32) -> u32 {
+    CONNECTION_WINDOW_PER_STREAM.saturating_mul(streams).min(MAX_WINDOW_BYTES)
 }
 
 /// Tells health of the service and of the server as a whole.

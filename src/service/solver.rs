@@ -3,25 +3,21 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
-use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::conversation::Conversation;
+use super::convert;
+use super::deadline::Deadline;
 use super::pb::{self, solver_service_server::SolverService};
 use super::status::ServiceError;
 use super::tally::Tally;
-use super::{convert, grpc_timeout};
 use crate::config::{LimitsConfig, MAX_REQUEST_ID_BYTES};
 use crate::domain::sliding::MAX_CELLS;
 use crate::engine::{Answer, Asked, Engine, Reply, Verdict};
-
-/// How long before the caller's deadline a unary call is given up: the transport
-/// would answer CANCELLED at the deadline itself.
-const DEADLINE_MARGIN: Duration = Duration::from_millis(5);
 
 /// Whether and when the worker stops taking jobs.
 #[derive(Clone, Debug, Default)]
@@ -75,13 +71,12 @@ impl SolverService for Solver {
 
     async fn solve(&self, request: Request<pb::SolveRequest>) -> Result<Response<pb::SolveResponse>, Status> {
         let _call = self.0.open_call()?;
-        let deadline = deadline(request.metadata());
         let Some(job) = request.into_inner().job else {
             return Err(ServiceError::Misuse("job: is not set, expected a job").into());
         };
         ServiceError::check_id(&job.request_id)?;
         let wants_path = convert::wants_path(&job)?;
-        let answer = self.answer(&job, deadline).await?;
+        let answer = self.answer(&job).await?;
         if let Verdict::Failed(failure) = answer.verdict {
             return Err(ServiceError::from(failure).into());
         }
@@ -94,7 +89,7 @@ impl SolverService for Solver {
         request: Request<Streaming<pb::SolveStreamRequest>>,
     ) -> Result<Response<Conversation>, Status> {
         let call = self.0.open_call()?;
-        let deadline = deadline(request.metadata());
+        let deadline = request.extensions().get().map(|&Deadline(deadline)| deadline);
         let tally = Tally::new(request.remote_addr());
         Ok(Response::new(Conversation::new(self.0.clone(), request.into_inner(), deadline, tally, call)))
     }
@@ -121,7 +116,7 @@ impl SolverService for Solver {
 }
 
 impl Solver {
-    async fn answer(&self, job: &pb::Job, deadline: Option<Instant>) -> Result<Answer, ServiceError> {
+    async fn answer(&self, job: &pb::Job) -> Result<Answer, ServiceError> {
         let query = convert::query(job, &self.0.limits, Instant::now())?;
         let (sender, receiver) = oneshot::channel();
         // Nobody listens any more when the caller is gone.
@@ -131,21 +126,8 @@ impl Solver {
             Asked::Now(answer) => return Ok(answer),
             Asked::Later(ticket) => ticket,
         };
-        let answer = async { receiver.await.expect("a reply is always sent, if only by its drop") };
-        match deadline {
-            None => Ok(answer.await),
-            Some(deadline) => {
-                let give_up = deadline.checked_sub(DEADLINE_MARGIN).unwrap_or(deadline);
-                tokio::time::timeout_at(give_up.into(), answer).await.map_err(|_| ServiceError::Deadline)
-            }
-        }
+        Ok(receiver.await.expect("a reply is always sent, if only by its drop"))
     }
-}
-
-/// When the caller's own time is over, if it has said so.
-fn deadline(metadata: &MetadataMap) -> Option<Instant> {
-    let timeout = grpc_timeout::parse(metadata.get("grpc-timeout")?.to_str().ok()?)?;
-    Instant::now().checked_add(timeout)
 }
 
 fn limits(limits: &LimitsConfig) -> pb::Limits {

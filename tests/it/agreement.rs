@@ -9,7 +9,7 @@ use taquin::heuristic::{DistanceSum, MisplacedTiles};
 use taquin::search::{Budget, a_star, bidirectional, breadth_first};
 use taquin::space::{Cost, Heuristic, StateSpace};
 
-use crate::support::{Random, layout, permutations};
+use crate::instances::{Random, layout, permutations};
 
 /// The distance of every board from a goal.
 struct Sweep {

@@ -9,7 +9,7 @@ use taquin::domain::sliding::{
     Solution, obstacle, rank, unrank,
 };
 
-use crate::support::{FACTORIALS, instance, layout, permutations};
+use crate::instances::{FACTORIALS, instance, layout, permutations};
 
 #[test]
 fn every_board_of_up_to_nine_cells_packs_and_unpacks() {

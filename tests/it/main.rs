@@ -2,9 +2,25 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test that panics has failed")]
 
 mod agreement;
+mod boards;
+mod budgets;
+mod cancel;
 mod cli;
 mod domain;
+mod drain;
+mod faults;
 mod field_cases;
 mod house;
+mod instances;
+mod limits;
+mod limits_in_flight;
+mod malformed;
+mod process;
+mod raw;
+mod reflection;
 mod search;
+mod sharing;
+mod stalls;
+mod streams;
 mod support;
+mod unary;

@@ -1,0 +1,89 @@
+//! The real binary as a process, with its signals and exit codes.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tonic::transport::Endpoint;
+
+use crate::support::{Client, soon, wait_until};
+
+/// A worker process; killed when it is dropped.
+pub(crate) struct Worker {
+    child: Child,
+    pub(crate) address: SocketAddr,
+    /// When it was asked for.
+    pub(crate) spawned: Instant,
+}
+
+impl Worker {
+    pub(crate) fn spawn(arguments: &[&str]) -> Self {
+        let spawned = Instant::now();
+        let mut child = command()
+            .args(["--listen", "127.0.0.1:0", "--log-format", "json"])
+            .args(arguments)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let address = lines.find_map(|line| {
+            let line: serde_json::Value = serde_json::from_str(&line).ok()?;
+            line["address"].as_str()?.parse().ok()
+        });
+        // Its log must not fill the pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, address: address.expect("it says where it listens"), spawned }
+    }
+
+    pub(crate) fn endpoint(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub(crate) async fn connect(&self) -> Client {
+        Client::new(soon(Endpoint::from_shared(self.endpoint()).unwrap().connect()).await.unwrap())
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    pub(crate) fn exit_code_now(&mut self) -> Option<i32> {
+        self.child.try_wait().unwrap().map(|status| status.code().expect("no signal ended it"))
+    }
+
+    pub(crate) async fn exit_code(&mut self, within: Duration) -> i32 {
+        let mut code = None;
+        wait_until("the process is gone", within, || {
+            code = self.exit_code_now();
+            code.is_some()
+        })
+        .await;
+        code.unwrap()
+    }
+
+    /// Bytes of memory it holds now.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It may be gone already.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// The binary, with none of this machine's settings.
+pub(crate) fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_taquin-server"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TAQUIN_")) {
+        command.env_remove(name);
+    }
+    command
+}
