@@ -6,5 +6,6 @@ mod cli;
 mod domain;
 mod field_cases;
 mod house;
+mod judges;
 mod search;
 mod support;
