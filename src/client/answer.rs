@@ -10,9 +10,10 @@ use tonic::Code;
 use tonic_types::pb as rpc;
 use tonic_types::{ErrorDetails, RpcStatusExt};
 
+use super::board::{Board, Layout};
 use super::input::Item;
-use super::replay::{Step, reachable, replay};
-use super::text::{Board, TextError};
+use super::replay::{ReplayError, Step, reachable, replay, replay_on_graph};
+use super::text::TextError;
 use crate::service::pb::{self, answer};
 
 /// What came of an item of the input.
@@ -20,7 +21,7 @@ use crate::service::pb::{self, answer};
 pub(crate) struct Reply {
     pub(crate) item: Item,
     pub(crate) outcome: Outcome,
-    /// Where the answer came from, in lower case: `rule`, `cache`, `coalesced`, `search`.
+    /// Where the answer came from, in lower case: `rule`, `table`, `cache`, `coalesced`, `search`.
     pub(crate) source: Option<String>,
     pub(crate) statistics: Option<pb::Statistics>,
 }
@@ -30,7 +31,8 @@ pub(crate) struct Reply {
 pub(crate) enum Outcome {
     /// A path that was replayed.
     Solved(Vec<Step>),
-    /// No path, and how that is known: `parity`, `order`, `exhausted`.
+    /// No path, and how that is known: `parity`, `order`, `exhausted`, `component`,
+    /// `block`.
     Unsolvable(String),
     /// The budget ended.
     Limit {
@@ -129,31 +131,29 @@ impl Reply {
         Self::unanswered(item, FailureKind::Lost, "no answer came".into())
     }
 
-    /// Checks the answer to an item; no goal means the ordered one.
-    pub(crate) fn judge(item: Item, goal: Option<&Board>, answer: pb::Answer) -> Self {
+    /// Checks the answer to an item.
+    pub(crate) fn judge(item: Item, answer: pb::Answer) -> Self {
         let source = match answer.source() {
             pb::Source::Unspecified => None,
             source => Some(word(source.as_str_name(), "SOURCE_")),
         };
         let outcome = match &item.board {
-            Ok(board) => verdict(board, goal, answer.outcome),
+            Ok(board) => verdict(board, item.goal.as_deref(), answer.outcome),
             Err(error) => Failure::wrong(format!("an answer to what was not asked: {error}")),
         };
         Self { item, outcome, source, statistics: answer.statistics }
     }
 }
 
-/// What an answer says about a board, if it can be believed.
+/// What an answer says about a board, if it can be believed; no goal means the ordered one.
 fn verdict(board: &Board, goal: Option<&Board>, outcome: Option<answer::Outcome>) -> Outcome {
-    let goal = &*goal.map_or_else(|| Cow::Owned(Board::ordered(board.shape)), Cow::Borrowed);
+    let goal = &*goal.map_or_else(|| Cow::Owned(board.ordered()), Cow::Borrowed);
     match outcome {
         None => Failure::wrong("an answer without an outcome".into()),
-        Some(answer::Outcome::Solution(solution)) => {
-            match replay(board, goal, solution.distance, &solution.moves) {
-                Ok(steps) => Outcome::Solved(steps),
-                Err(error) => Failure::wrong(format!("the path does not hold: {error}")),
-            }
-        }
+        Some(answer::Outcome::Solution(solution)) => match steps(board, goal, &solution) {
+            Ok(steps) => Outcome::Solved(steps),
+            Err(error) => Failure::wrong(format!("the path does not hold: {error}")),
+        },
         Some(answer::Outcome::Unsolvable(_)) if reachable(board, goal) == Some(true) => {
             Failure::wrong("called unsolvable, but theory says that the goal can be reached".into())
         }
@@ -166,6 +166,13 @@ fn verdict(board: &Board, goal: Option<&Board>, outcome: Option<answer::Outcome>
         },
         Some(answer::Outcome::Cancelled(_)) => Outcome::Cancelled,
         Some(answer::Outcome::Error(status)) => Outcome::Failed(status.into()),
+    }
+}
+
+fn steps(board: &Board, goal: &Board, solution: &pb::Solution) -> Result<Vec<Step>, ReplayError> {
+    match board.layout {
+        Layout::Grid(_) => replay(board, goal, solution.distance, &solution.moves),
+        Layout::Graph(_) => replay_on_graph(board, goal, solution.distance, &solution.vertices),
     }
 }
 
@@ -188,6 +195,8 @@ pub(crate) fn code_name(code: Code) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use tonic::Status;
     use tonic_types::StatusExt;
 
@@ -204,8 +213,9 @@ mod tests {
 
     #[test]
     fn lies_are_caught() {
-        let path =
-            |distance, moves: &str| answer::Outcome::Solution(pb::Solution { distance, moves: moves.into() });
+        let path = |distance, moves: &str| {
+            answer::Outcome::Solution(pb::Solution { distance, moves: moves.into(), vertices: vec![] })
+        };
         let unsolvable = answer::Outcome::Unsolvable(pb::Unsolvable { reason: 1 });
         assert!(matches!(verdict_of("123456708", path(1, "R")), Outcome::Solved(steps) if steps.len() == 1));
         assert_eq!(kind(&verdict_of("123456708", path(1, "L"))), Some(FailureKind::Wrong));
@@ -213,6 +223,26 @@ mod tests {
         assert_eq!(kind(&verdict_of("123456708", unsolvable.clone())), Some(FailureKind::Wrong));
         assert_eq!(verdict_of("123456870", unsolvable), Outcome::Unsolvable("parity".into()));
         assert_eq!(kind(&verdict(&one("123456780", None).unwrap(), None, None)), Some(FailureKind::Wrong));
+    }
+
+    #[test]
+    fn a_path_on_a_graph_is_followed() {
+        let layout = Layout::Graph(Arc::new("1-2,2-3".parse().unwrap()));
+        let board = one("1 0 2", Some(&layout)).unwrap();
+        let path = |vertices: &[u32], moves: &str| {
+            let (moves, vertices) = (moves.to_owned(), vertices.to_vec());
+            let solution = pb::Solution { distance: 1, moves, vertices };
+            verdict(&board, None, Some(answer::Outcome::Solution(solution)))
+        };
+        assert!(matches!(path(&[3], ""), Outcome::Solved(steps) if steps.len() == 1));
+        assert_eq!(kind(&path(&[1], "")), Some(FailureKind::Wrong));
+        assert_eq!(kind(&path(&[], "R")), Some(FailureKind::Wrong));
+        let unsolvable = |reason: pb::unsolvable::Reason| {
+            let unsolvable = answer::Outcome::Unsolvable(pb::Unsolvable { reason: reason.into() });
+            verdict(&board, None, Some(unsolvable))
+        };
+        assert_eq!(unsolvable(pb::unsolvable::Reason::Component), Outcome::Unsolvable("component".into()));
+        assert_eq!(unsolvable(pb::unsolvable::Reason::Block), Outcome::Unsolvable("block".into()));
     }
 
     #[test]

@@ -47,6 +47,10 @@ mod tests {
     fn boards_or_a_file_are_needed() {
         let ok = |line: &str| Cli::try_parse_from(line.split(' ')).is_ok();
         assert!(ok("c solve 123456780") && ok("c solve -") && ok("c solve --file -"));
+        assert!(ok("c solve --graph 1-2,2-3 --smallest --bypass cache,table -o json -"));
+        assert!(ok("c solve --format poj-1077 --bypass table -") && !ok("c solve --format poj -"));
+        assert!(!ok("c solve --format poj-1077 -o json -") && !ok("c solve --format poj-1077 --goal 1 -"));
+        assert!(!ok("c solve --graph 1-2 --size 1x2 10") && !ok("c solve --graph 1-x 10"));
         assert!(ok("c solve -a astar-misplaced --bypass cache --max-time 2s -o json 123456780"));
         assert!(!ok("c solve") && !ok("c solve --file f 123456780") && !ok("c solve --in-flight 0 -"));
     }

@@ -17,6 +17,8 @@
 //! - A line of any other length is an error. It counts as a row of the board that was begun; if none was, as a row
 //!   or a board, whichever length is nearer (as a board, too, right after a line that was a board).
 //!
+//! **On a graph** (`--graph`). Each line is a board, a tile for each vertex; `/` has no meaning.
+//!
 //! ```text
 //! 283104765            3x3                         1 2 3   # rows up to an empty line: 2x3
 //! 1 2 3 4 5 x 7 8 6    3x3                         4 5 0
@@ -30,8 +32,10 @@
 //! It must never know: where lines come from, what becomes of a board. Its memory is bounded by [`MAX_CELLS`].
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use super::text::{self, Board, MAX_CELLS, Row, Shape, THREE_BY_THREE, TextError};
+use super::board::{Board, Graph, Layout, MAX_CELLS, Shape, THREE_BY_THREE};
+use super::text::{self, Row, TextError};
 
 /// A word of this many characters can't be a row of a board of ten cells and two rows.
 const MIN_WHOLE_WORD: usize = 6;
@@ -49,6 +53,7 @@ pub struct Found {
 #[derive(Debug)]
 pub struct Gather {
     size: Option<Shape>,
+    graph: Option<Arc<Graph>>,
     rows: Vec<Row>,
     tiles: usize,
     /// The paragraph is read line by line.
@@ -68,10 +73,16 @@ enum Kind {
 }
 
 impl Gather {
-    /// Boards of this size, or of any.
+    /// Boards of this layout, or of any grid.
     #[must_use]
-    pub fn new(size: Option<Shape>) -> Self {
-        Self { size, rows: Vec::new(), tiles: 0, by_line: false, overflown: false, found: VecDeque::new() }
+    pub fn new(layout: Option<&Layout>) -> Self {
+        let (size, graph) = match layout {
+            None => (None, None),
+            Some(Layout::Grid(shape)) => (Some(*shape), None),
+            Some(Layout::Graph(graph)) => (None, Some(Arc::clone(graph))),
+        };
+        let found = VecDeque::new();
+        Self { size, graph, rows: Vec::new(), tiles: 0, by_line: false, overflown: false, found }
     }
 
     /// The next board that is complete.
@@ -89,6 +100,10 @@ impl Gather {
                 self.end();
             }
             return;
+        }
+        if let Some(graph) = &self.graph {
+            let board = text::on_graph(&Row::new(line, text), graph);
+            return self.alone(line, board);
         }
         if text.contains('/') {
             let rows: Vec<_> = text.split('/').map(|row| Row::new(line, row)).collect();
@@ -210,8 +225,8 @@ fn size_line(rows: &[Row]) -> Option<u32> {
 ///
 /// # Errors
 /// Why it is not one; lines are counted within the text.
-pub fn one(text: &str, size: Option<Shape>) -> Result<Board, TextError> {
-    let mut gather = Gather::new(size);
+pub fn one(text: &str, layout: Option<&Layout>) -> Result<Board, TextError> {
+    let mut gather = Gather::new(layout);
     for (number, line) in (1..).zip(text.lines()) {
         gather.line(number, line);
     }

@@ -4,8 +4,12 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn grid(size: &str) -> Layout {
+    Layout::Grid(size.parse().unwrap())
+}
+
 fn read(text: &str, size: Option<&str>) -> Vec<Found> {
-    let mut gather = Gather::new(size.map(|size| size.parse().unwrap()));
+    let mut gather = Gather::new(size.map(grid).as_ref());
     for (number, line) in (1..).zip(text.split('\n')) {
         gather.line(number, line);
     }
@@ -16,7 +20,8 @@ fn read(text: &str, size: Option<&str>) -> Vec<Found> {
 /// Boards as `line:RxC:tiles`, errors as `line:sentence`.
 fn told(text: &str, size: Option<&str>) -> Vec<String> {
     let tell = |found: Found| match found.board {
-        Ok(Board { shape, tiles }) => {
+        Ok(Board { layout: Layout::Graph(_), .. }) => panic!("no graph was asked for"),
+        Ok(Board { layout: Layout::Grid(shape), tiles }) => {
             let tiles: Vec<_> = tiles.iter().map(u32::to_string).collect();
             format!("{}:{shape}:{}", found.line, tiles.join(" "))
         }
@@ -46,7 +51,7 @@ fn many_forms_of_one_board() {
             assert_eq!(found.len(), 1, "{form:?} {found:?}");
             let board = found[0].board.as_ref().unwrap();
             assert_eq!(board.tiles, [2, 3, 4, 1, 5, 0, 7, 6, 8], "{form:?}");
-            assert_eq!(board.shape, THREE_BY_THREE);
+            assert_eq!(board.layout, Layout::Grid(THREE_BY_THREE));
         }
     }
 }
@@ -155,17 +160,24 @@ fn an_argument_is_one_board() {
     assert_eq!(one("", None), Err(TextError::NotOne(0)));
     assert_eq!(one("123456780\n123456780\n123456780", None), Err(TextError::NotOne(3)));
     assert_eq!(one("1 2 3 0", None), Err(TextError::NoRows { got: 4 }));
-    assert_eq!(one("1 2 3 4 0", Some("2x2".parse().unwrap())).unwrap_err().to_string(), {
+    assert_eq!(one("1 2 3 4 0", Some(&grid("2x2"))).unwrap_err().to_string(), {
         "5 tiles on a line: a 2x2 board has 4 tiles, a row of it 2"
     });
 }
 
 #[test]
-fn sizes_are_checked() {
-    for bad in ["", "3", "x", "0x3", "3x0", "3x", "-1x2", "33x33", "3x3x3", "99999999999x1"] {
-        assert!(bad.parse::<Shape>().is_err(), "{bad}");
+fn on_a_graph_each_line_is_a_board() {
+    let graph = Arc::new("1-2,2-4".parse::<Graph>().unwrap());
+    let layout = Layout::Graph(Arc::clone(&graph));
+    let read = |text: &str| one(text, Some(&layout));
+    for text in ["1 2 x 3", "12_3", " 1  2\t0 3 # with a comment"] {
+        let board = Board { layout: layout.clone(), tiles: vec![1, 2, 0, 3] };
+        assert_eq!(read(text), Ok(board), "{text}");
     }
-    assert_eq!("32X32".parse::<Shape>().unwrap().cells(), 1024);
+    assert_eq!(read("1 2 3 4 0").unwrap().tiles.len(), 5);
+    assert_eq!(read("1 2 0"), Err(TextError::Vertices { got: 3, largest: 4 }));
+    assert_eq!(read("1 2/0 3"), Err(TextError::Token("2/0".into())));
+    assert_eq!(read("1 2 0 3\n0 1 2 3"), Err(TextError::NotOne(2)));
 }
 
 proptest! {
@@ -174,6 +186,7 @@ proptest! {
         rows in 1_u32..5, columns in 1_u32..5, seed in any::<u64>(), mark in prop::sample::select(vec!['0', 'x', 'X', '_', '.']),
     ) {
         let shape = Shape { rows, columns };
+        let layout = Layout::Grid(shape);
         let mut tiles: Vec<u32> = (0..rows * columns).collect();
         let by = usize::try_from(seed % u64::from(rows * columns)).unwrap();
         tiles.rotate_left(by);
@@ -182,13 +195,13 @@ proptest! {
             let row = |row: &[u32]| row.iter().map(word).collect::<Vec<_>>().join(between);
             tiles.chunks(columns as usize).map(row).collect::<Vec<_>>()
         };
-        let wanted = Ok(Board { shape, tiles: tiles.clone() });
+        let wanted = Ok(Board { layout: layout.clone(), tiles: tiles.clone() });
         let mut forms = vec![lines(" ").join("/"), lines("\t").join(" \n"), lines("  ").join(" ")];
         if shape.is_compact() {
             forms.extend([lines("").join("/"), lines("").join("\r\n"), lines("").join("")]);
         }
         for form in &forms {
-            prop_assert_eq!(&one(form, Some(shape)), &wanted, "{:?}", form);
+            prop_assert_eq!(&one(form, Some(&layout)), &wanted, "{:?}", form);
             if rows > 1 && form.contains(['/', '\n']) && (columns != 9 || form.contains('/')) {
                 prop_assert_eq!(&one(form, None), &wanted, "{:?}", form);
             }
@@ -197,8 +210,8 @@ proptest! {
 
     #[test]
     fn no_text_makes_it_fail(text in "[0-9xX_. /#\t\r\n\u{feff}é-]{0,200}", rows in 0_u32..4, columns in 1_u32..4) {
-        let size = (rows > 0).then_some(Shape { rows, columns });
-        let mut gather = Gather::new(size);
+        let size = (rows > 0).then_some(Layout::Grid(Shape { rows, columns }));
+        let mut gather = Gather::new(size.as_ref());
         for (number, line) in (1..).zip(text.split('\n')) {
             gather.line(number, line);
         }
@@ -208,8 +221,8 @@ proptest! {
             prop_assert!(found.line >= last);
             last = found.line;
             if let Ok(board) = found.board {
-                prop_assert_eq!(board.tiles.len(), board.shape.cells());
-                prop_assert!(size.is_none_or(|size| size == board.shape));
+                prop_assert!(matches!(board.layout, Layout::Grid(shape) if shape.cells() == board.tiles.len()));
+                prop_assert!(size.as_ref().is_none_or(|size| *size == board.layout));
             }
         }
     }

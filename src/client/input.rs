@@ -5,17 +5,19 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Read};
+use std::io::{self, BufReader, Cursor, IsTerminal};
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 
 use tokio::sync::mpsc;
 
+use super::board::{Board, Layout, MAX_COMPACT_CELLS, Shape};
 use super::gather::{Found, Gather, one};
-use super::text::{Board, Shape, TextError};
+use super::judge::{self, Judge};
+use super::lines::Lines;
+use super::text::TextError;
 
-/// The most bytes of a line; a longer one is an error in its place.
-const MAX_LINE_BYTES: usize = 64 * 1024;
 /// Boards read ahead of the sender.
 const READ_AHEAD: usize = 64;
 
@@ -59,6 +61,22 @@ pub(crate) struct Item {
     pub(crate) offset: u64,
     /// The board, or why there is none.
     pub(crate) board: Result<Board, TextError>,
+    /// The goal; none means the ordered one.
+    pub(crate) goal: Option<Arc<Board>>,
+}
+
+/// How boards are written.
+#[derive(Debug)]
+pub(crate) enum Reading {
+    /// In the client's own forms.
+    Own {
+        /// The layout of every board; none means any grid.
+        layout: Option<Layout>,
+        /// The goal of every board; none means the ordered one.
+        goal: Option<Arc<Board>>,
+    },
+    /// As a judge has them.
+    Judged(&'static Judge),
 }
 
 /// The items of an input, in order; an error of reading is the last.
@@ -84,11 +102,15 @@ impl Source {
         open().map_err(|error: io::Error| format!("can't read {}: {error}", path.display()))
     }
 
-    /// The arguments as boards: `-` alone is standard input, and as many single tiles as a board of this size has
+    /// The arguments as boards: `-` alone is standard input, and as many single tiles as a board of this layout has
     /// cells are one board, as when a shell has split it.
-    pub(crate) fn arguments(boards: Vec<String>, size: Option<Shape>) -> Self {
-        let cells = size.map_or(9, Shape::cells);
-        let width = if cells <= super::text::MAX_COMPACT_CELLS { 1 } else { 2 };
+    pub(crate) fn arguments(boards: Vec<String>, layout: Option<&Layout>) -> Self {
+        let cells = match layout {
+            None => 9,
+            Some(Layout::Grid(shape)) => Shape::cells(*shape),
+            Some(Layout::Graph(graph)) => graph.largest(),
+        };
+        let width = if cells <= MAX_COMPACT_CELLS { 1 } else { 2 };
         match boards.as_slice() {
             [dash] if dash == "-" => Self::Stdin,
             tiles if tiles.len() == cells && tiles.iter().all(|tile| (1..=width).contains(&tile.len())) => {
@@ -112,86 +134,131 @@ impl Source {
         }
     }
 
-    /// Starts reading boards of this size, or of any.
-    pub(crate) fn read(self, size: Option<Shape>) -> io::Result<Items> {
+    /// Starts reading.
+    pub(crate) fn read(self, reading: Reading) -> io::Result<Items> {
         let (sender, items) = mpsc::channel(READ_AHEAD);
-        thread::Builder::new().name("taquin-input".into()).spawn(move || match self {
-            Self::Arguments(boards) => send_arguments(&boards, size, &sender),
-            Self::File(file, _) => send_lines(BufReader::new(file), size, &sender),
-            Self::Stdin => send_lines(io::stdin().lock(), size, &sender),
+        let mut sending = Sending { sender, index: 0 };
+        thread::Builder::new().name("taquin-input".into()).spawn(move || {
+            let sent = match (self, reading) {
+                (Self::Arguments(boards), Reading::Own { layout, goal }) => {
+                    send_arguments(&boards, layout.as_ref(), goal.as_ref(), &mut sending)
+                }
+                (source, Reading::Own { layout, goal }) => {
+                    send_lines(source.lines(), layout.as_ref(), goal.as_ref(), &mut sending)
+                }
+                (source, Reading::Judged(judge)) => send_judged(source.lines(), judge, &mut sending),
+            };
+            if let Err(Ended::Broken(error)) = sent {
+                // Whether anyone still listens makes no difference: this is the end.
+                let _ = sending.sender.blocking_send(Err(error));
+            }
         })?;
         Ok(items)
     }
-}
 
-fn send_arguments(boards: &[String], size: Option<Shape>, sender: &mpsc::Sender<io::Result<Item>>) {
-    for (index, text) in (1..).zip(boards) {
-        let item = Item { index, place: Place::Argument(index), offset: 0, board: one(text, size) };
-        if sender.blocking_send(Ok(item)).is_err() {
-            return;
+    /// The text as lines. Arguments are a line each, but single tiles, as when a shell has split a board, are one.
+    fn lines(self) -> Lines<'static> {
+        match self {
+            Self::Arguments(texts) => {
+                let tiles = texts.iter().all(|text| text.len() == 1);
+                Lines::new(Cursor::new(texts.join(if tiles { " " } else { "\n" })))
+            }
+            Self::File(file, _) => Lines::new(BufReader::new(file)),
+            Self::Stdin => Lines::new(io::stdin().lock()),
         }
     }
 }
 
-/// Sends the boards of a text until it ends, can't be read, or no one listens.
-fn send_lines(mut text: impl BufRead, size: Option<Shape>, sender: &mpsc::Sender<io::Result<Item>>) {
-    let mut gather = Gather::new(size);
-    let (mut index, mut offset) = (0, 0);
-    let mut buffer = Vec::new();
-    for line in 1.. {
-        let end = match read_line(&mut text, &mut buffer) {
-            Ok(0) => {
-                gather.end();
-                true
-            }
-            Ok(read) => {
-                offset += read;
-                if buffer.len() > MAX_LINE_BYTES {
-                    gather.unreadable(line, TextError::LineTooLong(MAX_LINE_BYTES));
-                } else {
-                    gather.line(line, &String::from_utf8_lossy(&buffer));
-                }
-                false
-            }
-            Err(error) => {
-                // Whether anyone still listens makes no difference: this is the end.
-                let _ = sender.blocking_send(Err(error));
-                return;
-            }
-        };
+/// Why no more items are sent.
+enum Ended {
+    /// The text could not be read on.
+    Broken(io::Error),
+    /// No one listens.
+    Unheard,
+}
+
+impl From<io::Error> for Ended {
+    fn from(error: io::Error) -> Self {
+        Self::Broken(error)
+    }
+}
+
+/// Where items go, numbered on their way.
+struct Sending {
+    sender: mpsc::Sender<io::Result<Item>>,
+    /// The items sent.
+    index: u64,
+}
+
+impl Sending {
+    fn send(
+        &mut self,
+        (place, offset): (Place, u64),
+        board: Result<Board, TextError>,
+        goal: Option<&Arc<Board>>,
+    ) -> Result<(), Ended> {
+        self.index += 1;
+        let item = Item { index: self.index, place, offset, board, goal: goal.cloned() };
+        self.sender.blocking_send(Ok(item)).map_err(|_| Ended::Unheard)
+    }
+}
+
+fn send_arguments(
+    boards: &[String],
+    layout: Option<&Layout>,
+    goal: Option<&Arc<Board>>,
+    sending: &mut Sending,
+) -> Result<(), Ended> {
+    (1..)
+        .zip(boards)
+        .try_for_each(|(number, text)| sending.send((Place::Argument(number), 0), one(text, layout), goal))
+}
+
+/// Sends the boards of a text in the client's own forms.
+fn send_lines(
+    mut lines: Lines,
+    layout: Option<&Layout>,
+    goal: Option<&Arc<Board>>,
+    sending: &mut Sending,
+) -> Result<(), Ended> {
+    let mut gather = Gather::new(layout);
+    loop {
+        let line = lines.next()?;
+        let ended = line.is_none();
+        match line.map(|line| (line.number, line.text)) {
+            None => gather.end(),
+            Some((number, Ok(text))) => gather.line(number, &text),
+            Some((number, Err(error))) => gather.unreadable(number, error),
+        }
         while let Some(Found { line, board }) = gather.pop() {
-            index += 1;
-            let item = Item { index, place: Place::Line(line), offset, board };
-            if sender.blocking_send(Ok(item)).is_err() {
-                return;
-            }
+            sending.send((Place::Line(line), lines.offset()), board, goal)?;
         }
-        if end {
-            return;
+        if ended {
+            return Ok(());
         }
     }
 }
 
-/// Reads a line into `buffer` and returns its bytes, 0 at the end of the text. Of a line that is too long only
-/// the beginning is kept, more than [`MAX_LINE_BYTES`] of it.
-fn read_line(text: &mut impl BufRead, buffer: &mut Vec<u8>) -> io::Result<u64> {
-    buffer.clear();
-    let limit = MAX_LINE_BYTES as u64 + 1;
-    let mut read = text.by_ref().take(limit).read_until(b'\n', buffer)?;
-    if buffer.len() > MAX_LINE_BYTES && buffer.last() != Some(&b'\n') {
-        read += text.skip_until(b'\n')?;
+/// Sends the boards of a judge's text; the first error in it is the last item.
+fn send_judged(lines: Lines, judge: &'static Judge, sending: &mut Sending) -> Result<(), Ended> {
+    let mut input = judge::read::Input::new(judge, lines);
+    while let Some(Found { line, board }) = input.next()? {
+        let goal = board.as_ref().ok().and_then(|board| judge.goal(board)).map(Arc::new);
+        sending.send((Place::Line(line), input.offset()), board, goal.as_ref())?;
     }
-    Ok(read as u64)
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::lines::MAX_LINE_BYTES;
     use super::*;
 
     fn all(text: &[u8]) -> Vec<Item> {
         let (sender, mut items) = mpsc::channel(1000);
-        send_lines(text, None, &sender);
-        drop(sender);
+        let mut sending = Sending { sender, index: 0 };
+        assert!(send_lines(Lines::new(text), None, None, &mut sending).is_ok());
+        drop(sending);
         std::iter::from_fn(|| items.blocking_recv()).map(Result::unwrap).collect()
     }
 
@@ -231,7 +298,7 @@ mod tests {
         };
         assert_eq!(count(Source::arguments(words("2 8 3 1 0 4 7 6 5"), None)), 1);
         assert_eq!(count(Source::arguments(words("283104765 123456780"), None)), 2);
-        assert_eq!(count(Source::arguments(words("10 01"), "1x2".parse().ok())), 2);
+        assert_eq!(count(Source::arguments(words("10 01"), Some(&Layout::Grid("1x2".parse().unwrap())))), 2);
         assert_eq!(count(Source::arguments(words("-"), None)), 0);
     }
 

@@ -9,15 +9,21 @@
 //! | `answer` | wire answer → checked reply |
 //! | `connect`, `embedded` | where the server is, or starts it |
 //! | `input` | arguments, file, standard input → boards, one at a time |
-//! | [`gather`], [`text`] | lines → boards |
+//! | `judge` | the judges, a row each: how they write boards and want answers; their input → boards |
+//! | [`gather`], [`text`] | lines → boards, in the client's own forms |
+//! | `lines` | bytes → lines |
 //! | [`replay`] | the client's own proof of a path |
+//! | [`board`] | layouts and boards |
 
 mod answer;
+pub mod board;
 pub mod cli;
 mod connect;
 mod embedded;
 pub mod gather;
 mod input;
+mod judge;
+mod lines;
 mod options;
 mod output;
 mod progress;

@@ -3,12 +3,15 @@
 //! It must never know: how any of it is carried out.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
+use super::board::{Graph, Layout, Shape};
+use super::judge::{JUDGES, Judge};
 use super::render::{Format, Notation};
-use super::text::Shape;
 use crate::service::pb;
 
 /// What follows the options in `--help`.
@@ -17,6 +20,12 @@ Boards:
   283104765, '2 8 3 1 0 4 7 6 5', '2 8 3/1 0 4/7 6 5' or rows on lines of their own; the blank is one of
   0 x X _ . and # starts a comment. Nine tiles without rows are a 3x3 board; other sizes need rows or --size.
   In a file a line of nine tiles, or with /, is a board; otherwise rows up to an empty line make one.
+  With --graph each line is a board, a tile for each vertex, 0 for the empty one.
+
+Judges:
+  With --format the input is read and the output written as the judge has them, to the byte; each answer is a
+  line, and the last one ends in a newline too. The first thing that the judge would not write ends it: nothing
+  is printed in its place or after it. Arguments are lines of the input.
 
 Output:
   A board that has no distance is one of: unsolvable, limit>=N, cancelled, error.
@@ -25,7 +34,7 @@ Exit code (the first that holds):
   5    a wrong answer was caught
   4    the server can't be reached, or the call broke before all was answered
   1    some board is malformed, ended in an error or a limit, or input or output failed
-  3    some board is unsolvable
+  3    some board is unsolvable, and that is no answer of the judge's
   0    every board is solved
   2    the command line is wrong, or a file can't be opened
   130  interrupted";
@@ -52,6 +61,19 @@ pub(crate) struct SolveOptions {
     #[arg(short, long, value_name = "RxC")]
     pub(crate) size: Option<Shape>,
 
+    /// Edges between vertices, as in 1-2,1-3: tiles move on this graph instead of a grid
+    #[arg(long, value_name = "EDGES", conflicts_with = "size")]
+    graph: Option<Graph>,
+
+    /// Read and write as a judge does
+    #[arg(
+        long = "format",
+        value_name = "JUDGE",
+        value_parser = judges(),
+        conflicts_with_all = ["goal", "size", "graph", "output", "notation"]
+    )]
+    pub(crate) judge: Option<&'static Judge>,
+
     /// What is printed
     #[arg(short, long, value_enum, default_value_t = Format::Path)]
     pub(crate) output: Format,
@@ -61,7 +83,7 @@ pub(crate) struct SolveOptions {
     pub(crate) notation: Notation,
 
     #[command(flatten)]
-    pub(crate) job: JobOptions,
+    job: JobOptions,
 
     /// The server, as http://host:port or host:port; without it one is started in this process
     #[arg(short, long, value_name = "URL", env = "TAQUIN_ENDPOINT")]
@@ -86,6 +108,10 @@ pub(crate) struct JobOptions {
     /// What the server must do without
     #[arg(long, value_enum, value_delimiter = ',', value_name = "PART")]
     bypass: Vec<Bypass>,
+
+    /// Of all shortest paths the first in U < D < L < R, on graphs by vertex number
+    #[arg(long)]
+    smallest: bool,
 
     /// Who goes first when boards queue
     #[arg(long, value_enum, default_value_t = PriorityName::Normal)]
@@ -122,6 +148,8 @@ enum AlgorithmName {
 enum Bypass {
     /// The cache of solved boards
     Cache,
+    /// The table of solved boards
+    Table,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -133,7 +161,7 @@ enum PriorityName {
 
 impl JobOptions {
     /// The job of each board, but for its id and the board itself. The path is always asked for: it is replayed.
-    pub(crate) fn job(&self) -> pb::Job {
+    fn job(&self) -> pb::Job {
         let algorithm = match self.algorithm {
             AlgorithmName::Auto => pb::Algorithm::Unspecified,
             AlgorithmName::Bfs => pb::Algorithm::BreadthFirst,
@@ -146,9 +174,10 @@ impl JobOptions {
             PriorityName::Normal => pb::Priority::Normal,
             PriorityName::High => pb::Priority::High,
         };
+        let objective = if self.smallest { pb::Objective::SmallestPath } else { pb::Objective::ShortestPath };
         pb::Job {
             algorithm: algorithm.into(),
-            objective: pb::Objective::ShortestPath.into(),
+            objective: objective.into(),
             metric: pb::Metric::SingleTile.into(),
             budget: Some(pb::Budget {
                 max_time_ms: self.max_time.unwrap_or_default(),
@@ -157,17 +186,36 @@ impl JobOptions {
             }),
             priority: priority.into(),
             bypass_cache: self.bypass.contains(&Bypass::Cache),
+            bypass_table: self.bypass.contains(&Bypass::Table),
             ..pb::Job::default()
         }
     }
 }
 
 impl SolveOptions {
+    /// What is asked of every board, by its options or by the judge.
+    pub(crate) fn job(&self) -> pb::Job {
+        let smallest = self.job.smallest || self.judge.is_some_and(Judge::wants_smallest);
+        JobOptions { smallest, ..self.job.clone() }.job()
+    }
+
+    /// The layout that is named.
+    pub(crate) fn layout(&self) -> Option<Layout> {
+        let graph = || Some(Layout::Graph(Arc::new(self.graph.clone()?)));
+        self.size.map(Layout::Grid).or_else(graph)
+    }
+
     /// The longest wait for the next answer.
     pub(crate) fn patience(&self) -> Duration {
         let board = Duration::from_millis(self.job.max_time.unwrap_or_default().into());
         self.timeout.unwrap_or(PATIENCE + board)
     }
+}
+
+/// The names of the judges, each for its judge.
+fn judges() -> impl TypedValueParser<Value = &'static Judge> {
+    PossibleValuesParser::new(JUDGES.iter().map(|judge| judge.name))
+        .try_map(|name| Judge::named(&name).ok_or("no judge has this name"))
 }
 
 /// Reads `500`, `500ms`, `2s` or `1m`, at least a millisecond.
@@ -189,7 +237,30 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: SolveOptions,
+    }
+
+    #[test]
+    fn what_is_asked_of_every_board() {
+        let asked = |line: &str| Line::parse_from(line.split(' ')).options.job();
+        let plain = asked("c -");
+        assert_eq!(plain.objective(), pb::Objective::ShortestPath);
+        assert!(!plain.bypass_cache && !plain.bypass_table);
+        let named = asked("c --smallest --bypass table,cache -a bfs --max-moves 3 -");
+        assert_eq!(named.objective(), pb::Objective::SmallestPath);
+        assert!(named.bypass_cache && named.bypass_table);
+        assert_eq!(named.algorithm(), pb::Algorithm::BreadthFirst);
+        assert_eq!(named.budget.and_then(|budget| budget.max_moves), Some(3));
+        assert_eq!(asked("c --format poj-1077 -").objective(), pb::Objective::SmallestPath);
+        assert_eq!(asked("c --format acwing-845 -").objective(), pb::Objective::ShortestPath);
+    }
 
     #[test]
     fn times() {

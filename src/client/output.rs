@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::answer::{Failure, FailureKind, Outcome, Reply, Violation};
 use super::progress::Progress;
-use super::render::Renderer;
+use super::render::{Style, verdict};
 
 /// Replies that may wait for the printer.
 const BACKLOG: usize = 64;
@@ -17,7 +17,7 @@ const BACKLOG: usize = 64;
 /// What has been printed.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// Boards without a path.
+    /// Boards without a path, unless that is a judge's answer.
     pub(crate) unsolvable: u64,
     /// Boards whose text is malformed, whose answer is an error or a limit, or that were cancelled.
     pub(crate) failed: u64,
@@ -32,9 +32,11 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    fn count(&mut self, outcome: &Outcome) {
+    /// Counts an outcome, which may be all that a judge wanted.
+    fn count(&mut self, outcome: &Outcome, judged: bool) {
         self.boards += 1;
         match outcome {
+            _ if judged => {}
             Outcome::Solved(_) => {}
             Outcome::Unsolvable(_) => self.unsolvable += 1,
             Outcome::Failed(Failure { kind: FailureKind::Wrong, .. }) => self.wrong += 1,
@@ -46,7 +48,7 @@ impl Tally {
 
 /// Starts the printer. It ends when the sender is dropped or no more can be written, and then tells what it did.
 pub(crate) fn spawn(
-    renderer: Renderer,
+    style: Style,
     progress: Progress,
 ) -> io::Result<(mpsc::Sender<Reply>, oneshot::Receiver<Tally>)> {
     let (replies, receiver) = mpsc::channel(BACKLOG);
@@ -54,13 +56,13 @@ pub(crate) fn spawn(
     thread::Builder::new().name("taquin-output".into()).spawn(move || {
         let out = BufWriter::new(io::stdout().lock());
         // No one waits for the tally after an interrupt.
-        let _ = done.send(Printer { renderer, progress, tally: Tally::default() }.run(receiver, out));
+        let _ = done.send(Printer { style, progress, tally: Tally::default() }.run(receiver, out));
     })?;
     Ok((replies, tally))
 }
 
 struct Printer {
-    renderer: Renderer,
+    style: Style,
     progress: Progress,
     tally: Tally,
 }
@@ -76,7 +78,8 @@ impl Printer {
         self.tally
     }
 
-    /// Prints as replies come, flushing whenever there is none to print.
+    /// Prints as replies come, flushing whenever there is none to print. A judge's output ends at the first board
+    /// for which there is no answer, since what followed would stand in its place.
     fn print_all(&mut self, mut receiver: mpsc::Receiver<Reply>, mut out: impl Write) -> io::Result<()> {
         loop {
             let waiting = receiver.try_recv().ok();
@@ -84,20 +87,27 @@ impl Printer {
                 out.flush()?;
             }
             let Some(reply) = waiting.or_else(|| receiver.blocking_recv()) else { return Ok(()) };
-            self.tally.count(&reply.outcome);
-            out.write_all(self.renderer.render(&reply).as_bytes())?;
-            if let Outcome::Failed(failure) = &reply.outcome {
-                self.complain(&reply, failure);
-            }
+            let text = self.style.text(&reply);
+            self.tally.count(&reply.outcome, self.style.is_judged() && text.is_some());
+            self.complain(&reply, text.is_none());
+            let Some(text) = text else { return out.flush() };
+            out.write_all(text.as_bytes())?;
             self.progress.advance(self.tally.boards, reply.item.offset);
         }
     }
 
-    /// Boards without an answer are told of together, when the call has ended.
-    fn complain(&self, reply: &Reply, failure: &Failure) {
-        if failure.kind != FailureKind::Lost {
-            self.progress.suspend(|| say(&complaint(reply, failure)));
-        }
+    /// Says what failed, and what is missing from the output. Boards without an answer are told of together, when
+    /// the call has ended.
+    fn complain(&self, reply: &Reply, is_missing: bool) {
+        let said = match &reply.outcome {
+            Outcome::Failed(failure) if failure.kind == FailureKind::Lost => return,
+            Outcome::Failed(failure) => complaint(reply, failure),
+            outcome if is_missing => {
+                format!("{}: {}, for which the judge has no answer", reply.item.place, verdict(outcome))
+            }
+            _ => return,
+        };
+        self.progress.suspend(|| say(&said));
     }
 }
 
@@ -128,22 +138,27 @@ mod tests {
 
     use super::super::gather::one;
     use super::super::input::{Item, Place};
-    use super::super::render::{Format, Notation};
+    use super::super::judge::Judge;
+    use super::super::render::{Format, Notation, Renderer};
     use super::*;
 
     fn reply(outcome: Outcome) -> Reply {
-        let item = Item { index: 1, place: Place::Line(4), offset: 0, board: one("123456780", None) };
+        let item =
+            Item { index: 1, place: Place::Line(4), offset: 0, board: one("123456780", None), goal: None };
         Reply { item, outcome, source: None, statistics: None }
     }
 
     fn print(replies: Vec<Reply>, out: impl Write) -> Tally {
+        print_as(Style::Own(Renderer { format: Format::Distance, notation: Notation::Blank }), replies, out)
+    }
+
+    fn print_as(style: Style, replies: Vec<Reply>, out: impl Write) -> Tally {
         let (sender, receiver) = mpsc::channel(100);
         for reply in replies {
             sender.try_send(reply).unwrap();
         }
         drop(sender);
-        let renderer = Renderer { format: Format::Distance, notation: Notation::Blank, goal: None };
-        Printer { renderer, progress: Progress::new(false, None), tally: Tally::default() }.run(receiver, out)
+        Printer { style, progress: Progress::new(false, None), tally: Tally::default() }.run(receiver, out)
     }
 
     #[test]
@@ -175,6 +190,28 @@ mod tests {
             tally,
             Tally { unsolvable: 1, failed: 2, lost: 1, wrong: 0, boards: 5, write_error: None }
         );
+    }
+
+    #[test]
+    fn a_judges_output_ends_where_an_answer_is_missing() {
+        let printed = |name, outcomes: Vec<Outcome>| {
+            let mut out = Vec::new();
+            let replies = (1..).zip(outcomes).map(|(index, outcome)| {
+                let mut reply = reply(outcome);
+                reply.item.index = index;
+                reply
+            });
+            let tally = print_as(Style::Judged(Judge::named(name).unwrap()), replies.collect(), &mut out);
+            (String::from_utf8(out).unwrap(), (tally.boards, tally.unsolvable, tally.failed))
+        };
+        let unsolvable = || Outcome::Unsolvable("parity".into());
+        let solved = || Outcome::Solved(vec![]);
+        assert_eq!(
+            printed("uva-652", vec![solved(), unsolvable(), Outcome::Cancelled, solved()]),
+            ("\n\nunsolvable\n".into(), (3, 0, 1))
+        );
+        assert_eq!(printed("boj-1525", vec![unsolvable()]), ("-1\n".into(), (1, 0, 0)));
+        assert_eq!(printed("luogu-p1379", vec![unsolvable()]), (String::new(), (1, 1, 0)));
     }
 
     #[test]

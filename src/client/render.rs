@@ -8,9 +8,10 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use super::answer::{Failure, Outcome, Reply};
+use super::board::{Board, Layout};
 use super::input::Place;
-use super::replay::{Step, slide};
-use super::text::Board;
+use super::judge::{Judge, Print};
+use super::replay::{Course, Step, follow};
 
 /// What is printed of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -30,12 +31,36 @@ pub enum Format {
 /// How a move is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Notation {
-    /// Letters U D L R for the way of the blank
+    /// Letters U D L R for the way of the blank; on a graph the vertex that it enters
     Blank,
-    /// Letters U D L R for the way of the tile: the opposite
+    /// Letters U D L R for the way of the tile: the opposite; on a graph the vertex that it enters
     Tile,
     /// The number of the tile that moves
     Number,
+}
+
+/// Whose output is written.
+#[derive(Debug, Clone)]
+pub(crate) enum Style {
+    /// The client's own.
+    Own(Renderer),
+    /// A judge's.
+    Judged(&'static Judge),
+}
+
+impl Style {
+    /// The text of a reply, line end included; none if the judge knows no answer, and then it must have no more.
+    pub(crate) fn text(&self, reply: &Reply) -> Option<String> {
+        match self {
+            Self::Own(renderer) => Some(renderer.render(reply)),
+            Self::Judged(judge) => judged(judge, reply.item.index, &reply.outcome),
+        }
+    }
+
+    /// Whether a board without a path is as good an answer as any.
+    pub(crate) fn is_judged(&self) -> bool {
+        matches!(self, Self::Judged(_))
+    }
 }
 
 /// Writes replies in one format.
@@ -43,8 +68,6 @@ pub enum Notation {
 pub(crate) struct Renderer {
     pub(crate) format: Format,
     pub(crate) notation: Notation,
-    /// The goal that was asked for; none means the ordered one.
-    pub(crate) goal: Option<Board>,
 }
 
 impl Renderer {
@@ -70,20 +93,28 @@ impl Renderer {
 
     fn word(&self, step: Step) -> String {
         match self.notation {
-            Notation::Blank => step.blank.letter().to_string(),
-            Notation::Tile => step.blank.opposite().letter().to_string(),
+            Notation::Blank => step.blank.to_string(),
+            Notation::Tile => step.blank.opposite().to_string(),
             Notation::Number => step.tile.to_string(),
         }
     }
 
     fn moves(&self, steps: &[Step]) -> String {
-        let between = if self.notation == Notation::Number { " " } else { "" };
+        let letters = self.notation != Notation::Number
+            && steps.iter().all(|step| matches!(step.blank, Course::Way(_)));
+        let between = if letters { "" } else { " " };
         steps.iter().map(|&step| self.word(step)).collect::<Vec<_>>().join(between)
     }
 
     fn json(&self, reply: &Reply) -> Value {
         let board = reply.item.board.as_ref().ok();
-        let goal = board.map(|board| self.goal.clone().unwrap_or_else(|| Board::ordered(board.shape)).tiles);
+        let goal =
+            board.map(|board| reply.item.goal.as_deref().cloned().unwrap_or_else(|| board.ordered()).tiles);
+        let (shape, graph) = match board.map(|board| &board.layout) {
+            Some(Layout::Grid(shape)) => (Some(shape), None),
+            Some(Layout::Graph(graph)) => (None, Some(graph)),
+            None => (None, None),
+        };
         let steps = if let Outcome::Solved(steps) = &reply.outcome { Some(steps) } else { None };
         let (limit, lower_bound) = match &reply.outcome {
             Outcome::Limit { limit, lower_bound } => (Some(limit), Some(lower_bound)),
@@ -97,8 +128,9 @@ impl Renderer {
             "index": reply.item.index,
             "argument": argument,
             "line": line,
-            "rows": board.map(|board| board.shape.rows),
-            "columns": board.map(|board| board.shape.columns),
+            "rows": shape.map(|shape| shape.rows),
+            "columns": shape.map(|shape| shape.columns),
+            "edges": graph.map(|graph| &graph.edges),
             "start": board.map(|board| &board.tiles),
             "goal": goal,
             "outcome": name(&reply.outcome),
@@ -135,7 +167,7 @@ impl Renderer {
         let mut board = start.clone();
         draw(&mut text, &board);
         for (number, &step) in (1..).zip(steps) {
-            slide(&mut board, step.blank);
+            follow(&mut board, step);
             // Writing to a String never fails.
             let _ = writeln!(text, "# step {number}: {}", self.word(step));
             draw(&mut text, &board);
@@ -144,9 +176,23 @@ impl Renderer {
     }
 }
 
+/// What a judge wants of the outcome of the board with this number, from 1: a line, the last one too with its end.
+fn judged(judge: &Judge, index: u64, outcome: &Outcome) -> Option<String> {
+    let line = match outcome {
+        Outcome::Solved(steps) => match judge.print {
+            Print::Count => steps.len().to_string(),
+            Print::Letters => steps.iter().map(|step| step.blank.to_string().to_lowercase()).collect(),
+        },
+        Outcome::Unsolvable(_) => judge.unsolvable?.to_owned(),
+        Outcome::Limit { .. } | Outcome::Cancelled | Outcome::Failed(_) => return None,
+    };
+    let between = if index > 1 { judge.between } else { "" };
+    Some(format!("{between}{line}\n"))
+}
+
 fn draw(text: &mut String, board: &Board) {
     let width = board.tiles.iter().max().map_or(1, |tile| tile.to_string().len());
-    for row in board.tiles.chunks(board.shape.columns as usize) {
+    for row in board.rows() {
         let cell = |&tile: &u32| if tile == 0 { ".".to_owned() } else { tile.to_string() };
         let cells: Vec<_> = row.iter().map(|tile| format!("{:>width$}", cell(tile))).collect();
         text.push_str(&cells.join(" "));
@@ -156,7 +202,7 @@ fn draw(text: &mut String, board: &Board) {
 }
 
 /// What stands in the place of a distance where there is none.
-fn verdict(outcome: &Outcome) -> String {
+pub(super) fn verdict(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Limit { lower_bound, .. } => format!("limit>={lower_bound}"),
         other => name(other).to_owned(),
@@ -194,25 +240,27 @@ fn error(failure: &Failure) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::super::gather::{Gather, one};
     use super::super::input::Item;
-    use super::super::replay::replay;
+    use super::super::replay::{replay, replay_on_graph};
     use super::super::text::TextError;
     use super::*;
 
     fn reply(board: &str, outcome: Outcome) -> Reply {
-        let item = Item { index: 3, place: Place::Line(7), offset: 0, board: one(board, None) };
+        let item = Item { index: 3, place: Place::Line(7), offset: 0, board: one(board, None), goal: None };
         Reply { item, outcome, source: Some("search".into()), statistics: None }
     }
 
     fn solved(board: &str, moves: &str) -> Reply {
         let start = one(board, None).unwrap();
         let distance = u32::try_from(moves.len()).unwrap();
-        reply(board, Outcome::Solved(replay(&start, &Board::ordered(start.shape), distance, moves).unwrap()))
+        reply(board, Outcome::Solved(replay(&start, &start.ordered(), distance, moves).unwrap()))
     }
 
     fn text(format: Format, notation: Notation, reply: &Reply) -> String {
-        Renderer { format, notation, goal: None }.render(reply)
+        Renderer { format, notation }.render(reply)
     }
 
     #[test]
@@ -245,6 +293,39 @@ mod tests {
     }
 
     #[test]
+    fn on_a_graph_moves_are_vertices() {
+        let layout = Layout::Graph(Arc::new("1-2,2-3".parse().unwrap()));
+        let board = one("0 1 2", Some(&layout)).unwrap();
+        let steps = replay_on_graph(&board, &board.ordered(), 2, &[2, 3]).unwrap();
+        let item = Item { index: 1, place: Place::Line(1), offset: 0, board: Ok(board), goal: None };
+        let outcome = Outcome::Solved(steps);
+        let reply = Reply { item, outcome, source: Some("table".into()), statistics: None };
+        assert_eq!(text(Format::Path, Notation::Blank, &reply), "2 2 3\n");
+        assert_eq!(text(Format::Moves, Notation::Tile, &reply), "1 2\n");
+        assert_eq!(text(Format::Moves, Notation::Number, &reply), "1 2\n");
+        let drawn = "# board 1, line 1: 2 moves\n. 1 2\n\n# step 1: 2\n1 . 2\n\n# step 2: 3\n1 2 .\n\n";
+        assert_eq!(text(Format::Board, Notation::Blank, &reply), drawn);
+        let json: Value = serde_json::from_str(&text(Format::Json, Notation::Blank, &reply)).unwrap();
+        assert_eq!((&json["rows"], &json["edges"]), (&Value::Null, &json!([[1, 2], [2, 3]])));
+        assert_eq!((&json["moves"], &json["source"]), (&json!("2 3"), &json!("table")));
+    }
+
+    #[test]
+    fn a_judge_is_answered_to_the_byte() {
+        let solved = solved("1 2 3/4 0 5/7 8 6", "RD").outcome;
+        let none = Outcome::Unsolvable("parity".into());
+        let answer = |name, index, outcome: &Outcome| judged(Judge::named(name).unwrap(), index, outcome);
+        assert_eq!(answer("acwing-845", 1, &solved).unwrap(), "2\n");
+        assert_eq!(answer("acwing-845", 1, &none).unwrap(), "-1\n");
+        assert_eq!(answer("hdu-1043", 2, &solved).unwrap(), "rd\n");
+        assert_eq!(answer("uva-652", 1, &none).unwrap(), "unsolvable\n");
+        assert_eq!(answer("uva-652", 2, &Outcome::Solved(vec![])).unwrap(), "\n\n");
+        assert_eq!(answer("luogu-p1379", 1, &none), None);
+        let limit = Outcome::Limit { limit: "time".into(), lower_bound: 3 };
+        assert_eq!(answer("acwing-845", 1, &limit), None);
+    }
+
+    #[test]
     fn drawn_boards_can_be_read_again() {
         let drawn = text(Format::Board, Notation::Tile, &solved("1 2 3/4 0 5/7 8 6", "RD"));
         let head = "# board 3, line 7: 2 moves\n1 2 3\n4 . 5\n7 8 6\n\n# step 1: L\n1 2 3\n4 5 .\n7 8 6\n\n";
@@ -272,8 +353,8 @@ mod tests {
             (&solved["distance"], &solved["line"], &solved["error"]),
             (&json!(1), &json!(7), &Value::Null)
         );
-        let item =
-            Item { index: 1, place: Place::Argument(1), offset: 0, board: Err(TextError::NoRows { got: 4 }) };
+        let board = Err(TextError::NoRows { got: 4 });
+        let item = Item { index: 1, place: Place::Argument(1), offset: 0, board, goal: None };
         let malformed = json(&Reply::malformed(item, &TextError::NoRows { got: 4 }));
         assert_eq!(malformed["error"]["code"], "MALFORMED_TEXT");
         assert_eq!((&malformed["start"], &malformed["outcome"]), (&Value::Null, &json!("error")));

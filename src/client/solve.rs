@@ -3,21 +3,21 @@
 //! It must never know: how boards are written, sent or printed, only who does it.
 
 use std::io::{self, IsTerminal};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::Builder;
 use tokio::time::timeout;
 use tonic::transport::Endpoint;
 
-use super::gather;
-use super::input::Source;
+use super::board::{Board, Layout};
+use super::input::{Reading, Source};
 use super::options::SolveOptions;
 use super::output::{self, Tally, say};
 use super::progress::Progress;
-use super::render::Renderer;
+use super::render::{Renderer, Style};
 use super::stream::{Plan, StreamError, exchange};
-use super::text::{Board, Shape};
-use super::{connect, embedded};
+use super::{connect, embedded, gather};
 
 /// What is printed may still leave after an interrupt for so long.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -49,9 +49,9 @@ impl Refusal {
 /// All that is decided before the first board is read.
 struct Work {
     source: Source,
-    size: Option<Shape>,
+    reading: Reading,
     plan: Plan,
-    renderer: Renderer,
+    style: Style,
 }
 
 /// Solves the boards and returns the exit code.
@@ -72,25 +72,28 @@ fn prepare(options: SolveOptions) -> Result<(Work, Option<Endpoint>), Refusal> {
         None | Some("") => None,
         Some(text) => Some(connect::endpoint(text).map_err(|e| Refusal::usage(format!("--endpoint {e}")))?),
     };
+    let layout = options.layout();
     let goal: Option<Board> = match &options.goal {
         Some(text) => {
-            Some(gather::one(text, options.size).map_err(|e| Refusal::usage(format!("--goal: {e}")))?)
+            Some(gather::one(text, layout.as_ref()).map_err(|e| Refusal::usage(format!("--goal: {e}")))?)
         }
         None => None,
     };
-    let size = options.size.or(goal.as_ref().map(|goal| goal.shape));
-    let plan = Plan {
-        job: options.job.job(),
-        goal: goal.clone(),
-        in_flight: options.in_flight as usize,
-        timeout: options.patience(),
-    };
+    let layout: Option<Layout> = layout.or(goal.as_ref().map(|goal| goal.layout.clone()));
+    let plan =
+        Plan { job: options.job(), in_flight: options.in_flight as usize, timeout: options.patience() };
     let source = match &options.file {
         Some(path) => Source::open(path).map_err(Refusal::usage)?,
-        None => Source::arguments(options.boards, size),
+        None => Source::arguments(options.boards, layout.as_ref()),
     };
-    let renderer = Renderer { format: options.output, notation: options.notation, goal };
-    Ok((Work { source, size, plan, renderer }, endpoint))
+    let (reading, style) = match options.judge {
+        Some(judge) => (Reading::Judged(judge), Style::Judged(judge)),
+        None => (
+            Reading::Own { layout, goal: goal.map(Arc::new) },
+            Style::Own(Renderer { format: options.output, notation: options.notation }),
+        ),
+    };
+    Ok((Work { source, reading, plan, style }, endpoint))
 }
 
 fn carry_out(work: Work, endpoint: Option<Endpoint>) -> Result<u8, Refusal> {
@@ -118,10 +121,10 @@ async fn until_interrupted(work: Work, endpoint: Endpoint) -> Result<u8, Refusal
     let wanted = work.source.may_be_long() && io::stderr().is_terminal() && !io::stdout().is_terminal();
     let progress = Progress::new(wanted, work.source.bytes());
     let (replies, mut printed) =
-        output::spawn(work.renderer, progress).map_err(|e| Refusal::local("can't print", &e))?;
+        output::spawn(work.style, progress).map_err(|e| Refusal::local("can't print", &e))?;
     let solving = async {
         let client = connect::connect(&endpoint).await.map_err(|e| Refusal(code::TRANSPORT, e))?;
-        let items = work.source.read(work.size).map_err(|e| Refusal::local("can't read", &e))?;
+        let items = work.source.read(work.reading).map_err(|e| Refusal::local("can't read", &e))?;
         let ended = exchange(client, work.plan, items, replies).await;
         Ok::<_, Refusal>((ended, (&mut printed).await))
     };

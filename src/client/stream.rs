@@ -19,9 +19,10 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Response, Status, Streaming};
 
 use super::answer::{Reply, code_name};
+use super::board::Layout;
 use super::connect::{Client, causes};
 use super::input::{Item, Items, Place};
-use super::text::Board;
+use super::text::TextError;
 use crate::service::pb::{self, solve_stream_request::Kind};
 
 /// How long the server may take to close the call when everything is answered.
@@ -30,10 +31,8 @@ const CLOSING_TIME: Duration = Duration::from_secs(1);
 /// What is asked of every board, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
-    /// Everything of a job but its id and its board.
+    /// Everything of a job but its id, its board and its goal.
     pub(crate) job: pb::Job,
-    /// The goal; none means the ordered one.
-    pub(crate) goal: Option<Board>,
     /// The most boards between being read and being printed, at least 1.
     pub(crate) in_flight: usize,
     /// The longest wait for the next answer.
@@ -198,15 +197,19 @@ impl Call {
     /// Takes an item into the window and sends it, if it is a board.
     fn admit(&mut self, item: Item) {
         self.last = Some(item.place);
-        let board = match &item.board {
-            Ok(board) => board,
+        let sliding = match sliding(&item) {
+            Ok(sliding) => sliding,
             Err(error) => {
                 let reply = Reply::malformed(item.clone(), error);
                 self.window.push_back(Slot::Ready(reply));
                 return;
             }
         };
-        let request = self.request(item.index, board);
+        let job = pb::Job {
+            request_id: item.index.to_string(),
+            problem: Some(pb::job::Problem::Sliding(sliding)),
+            ..self.plan.job.clone()
+        };
         if self.waiting == 0 {
             self.deadline = Instant::now() + self.plan.timeout;
         }
@@ -214,23 +217,8 @@ impl Call {
         self.window.push_back(Slot::Waiting(item));
         if let Some(requests) = &self.requests {
             // There is room, so it fails only if the call is over; then the answers' side says why.
-            let _ = requests.try_send(request);
+            let _ = requests.try_send(pb::SolveStreamRequest { kind: Some(Kind::Job(job)) });
         }
-    }
-
-    fn request(&self, index: u64, board: &Board) -> pb::SolveStreamRequest {
-        let grid = pb::Grid { rows: board.shape.rows, columns: board.shape.columns };
-        let sliding = pb::SlidingPuzzle {
-            layout: Some(pb::sliding_puzzle::Layout::Grid(grid)),
-            start: board.tiles.clone(),
-            goal: self.plan.goal.as_ref().map(|goal| goal.tiles.clone()).unwrap_or_default(),
-        };
-        let job = pb::Job {
-            request_id: index.to_string(),
-            problem: Some(pb::job::Problem::Sliding(sliding)),
-            ..self.plan.job.clone()
-        };
-        pb::SolveStreamRequest { kind: Some(Kind::Job(job)) }
     }
 
     /// Puts an answer in its place.
@@ -244,7 +232,7 @@ impl Call {
             .and_then(|place| self.window.get_mut(place));
         let Some(slot @ Slot::Waiting(_)) = slot else { return Err(Cause::Unasked(answer.request_id)) };
         if let Slot::Waiting(item) = slot {
-            let reply = Reply::judge(item.clone(), self.plan.goal.as_ref(), answer);
+            let reply = Reply::judge(item.clone(), answer);
             *slot = Slot::Ready(reply);
         }
         self.waiting -= 1;
@@ -268,6 +256,23 @@ impl Call {
         }
         unanswered
     }
+}
+
+/// The board and the goal of an item on the wire.
+fn sliding(item: &Item) -> Result<pb::SlidingPuzzle, &TextError> {
+    let board = item.board.as_ref()?;
+    let layout = match &board.layout {
+        Layout::Grid(shape) => {
+            pb::sliding_puzzle::Layout::Grid(pb::Grid { rows: shape.rows, columns: shape.columns })
+        }
+        Layout::Graph(graph) => pb::sliding_puzzle::Layout::Graph(pb::Graph {
+            // More tiles than a board may have in writing can't come this far.
+            vertices: u32::try_from(board.tiles.len()).unwrap_or(u32::MAX),
+            edges: graph.edges.iter().map(|&(a, b)| pb::Edge { a, b }).collect(),
+        }),
+    };
+    let goal = item.goal.as_ref().map(|goal| goal.tiles.clone()).unwrap_or_default();
+    Ok(pb::SlidingPuzzle { layout: Some(layout), start: board.tiles.clone(), goal })
 }
 
 /// `UNAVAILABLE: going away`, with what is known of the cause.

@@ -1,6 +1,8 @@
 //! The call against a server that behaves, and against servers that don't: every board has one reply, in order, and
 //! nothing ever hangs.
 
+use std::sync::Arc;
+
 use super::super::answer::{FailureKind, Outcome};
 use super::super::connect;
 use super::super::gather::one;
@@ -14,11 +16,11 @@ type Ended = Result<(), StreamError>;
 
 fn plan(in_flight: usize) -> Plan {
     let timeout = Duration::from_secs(10);
-    Plan { job: pb::Job::default(), goal: None, in_flight, timeout }
+    Plan { job: pb::Job::default(), in_flight, timeout }
 }
 
 fn item(index: u64, text: &str) -> Item {
-    Item { index, place: Place::Line(index), offset: 0, board: one(text, None) }
+    Item { index, place: Place::Line(index), offset: 0, board: one(text, None), goal: None }
 }
 
 /// A walk of the blank from the solved board: board `n` is at most `n` moves away.
@@ -30,7 +32,13 @@ fn walk(count: u64) -> Vec<Item> {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let letter = ['U', 'D', 'L', 'R'][usize::try_from(random >> 62).unwrap()];
         super::super::replay::slide(&mut board, super::super::replay::Move::from_letter(letter).unwrap());
-        items.push(Item { index, place: Place::Line(index), offset: 0, board: Ok(board.clone()) });
+        items.push(Item {
+            index,
+            place: Place::Line(index),
+            offset: 0,
+            board: Ok(board.clone()),
+            goal: None,
+        });
     }
     items
 }
@@ -241,6 +249,18 @@ async fn an_input_that_breaks_is_told_after_its_answers() {
     let ended = exchange(client(&server).await, plan(8), items, output).await;
     assert!(matches!(ended, Err(StreamError::Input(_))));
     assert!(matches!(&replies.recv().await.unwrap().outcome, Outcome::Solved(steps) if steps.len() == 1));
+}
+
+#[test]
+fn a_graph_is_sent_with_as_many_vertices_as_tiles() {
+    let layout = Layout::Graph(Arc::new("1-2,2-3".parse().unwrap()));
+    let read = |text| one(text, Some(&layout)).unwrap();
+    let goal = Some(Arc::new(read("1 2 3 0")));
+    let item = Item { goal, board: Ok(read("1 0 2 3")), ..item(1, "123456780") };
+    let edges = vec![pb::Edge { a: 1, b: 2 }, pb::Edge { a: 2, b: 3 }];
+    let layout = Some(pb::sliding_puzzle::Layout::Graph(pb::Graph { vertices: 4, edges }));
+    let expected = pb::SlidingPuzzle { layout, start: vec![1, 0, 2, 3], goal: vec![1, 2, 3, 0] };
+    assert_eq!(sliding(&item), Ok(expected));
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn answer(job: &pb::Job, manner: Manner) -> pb::Answer {
                 moves.pop();
                 moves.push('U');
             }
-            Outcome::Solution(pb::Solution { distance, moves })
+            Outcome::Solution(pb::Solution { distance, moves, vertices: vec![] })
         }),
     };
     pb::Answer { request_id: job.request_id.clone(), outcome: Some(outcome), source: 5, statistics: None }

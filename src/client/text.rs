@@ -7,83 +7,14 @@
 //! It must never know: where the text comes from, what a legal board is (a tile twice or a missing tile is the
 //! server's to refuse, and so are two blanks, which are simply two zeros here), what becomes of the board.
 
-use std::fmt;
-use std::str::FromStr;
+use std::sync::Arc;
 
-/// The most cells a board may have in writing: far above any server's limit, so only memory is guarded here.
-pub const MAX_CELLS: u32 = 1024;
-/// The most cells of a board whose tiles may be written without blanks between them.
-pub const MAX_COMPACT_CELLS: usize = 10;
-/// The size of a board of nine tiles that does not say its rows.
-pub const THREE_BY_THREE: Shape = Shape { rows: 3, columns: 3 };
+use super::board::{Board, Graph, Layout, MAX_CELLS, MAX_COMPACT_CELLS, Shape};
+
 /// The characters of a word that a message repeats.
 const MAX_QUOTED: usize = 40;
 /// The marks of the blank.
 const BLANKS: [char; 5] = ['0', 'x', 'X', '_', '.'];
-
-/// Rows and columns, each at least 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
-    /// Rows.
-    pub rows: u32,
-    /// Columns.
-    pub columns: u32,
-}
-
-impl Shape {
-    /// How many cells there are.
-    #[must_use]
-    pub fn cells(self) -> usize {
-        self.rows as usize * self.columns as usize
-    }
-
-    /// Whether a row or a board may be written as one word.
-    pub(super) fn is_compact(self) -> bool {
-        self.cells() <= MAX_COMPACT_CELLS
-    }
-}
-
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}x{}", self.rows, self.columns)
-    }
-}
-
-impl FromStr for Shape {
-    type Err = String;
-
-    /// Reads `RxC`, as in `3x3` or `2X4`.
-    ///
-    /// # Errors
-    /// A sentence that says what was expected.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |word: &str| word.parse::<u32>().ok().filter(|&n| (1..=MAX_CELLS).contains(&n));
-        text.split_once(['x', 'X'])
-            .and_then(|(rows, columns)| Some(Self { rows: number(rows)?, columns: number(columns)? }))
-            .filter(|shape| shape.cells() <= MAX_CELLS as usize)
-            .ok_or_else(|| format!("expected rows x columns, as in 3x3, with at most {MAX_CELLS} cells"))
-    }
-}
-
-/// A board as it was written: a tile for each cell in reading order, 0 for the blank.
-///
-/// There are as many tiles as cells; nothing else about them is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Board {
-    /// Its rows and columns.
-    pub shape: Shape,
-    /// Its tiles in reading order.
-    pub tiles: Vec<u32>,
-}
-
-impl Board {
-    /// The goal that is meant when none is named: 1, 2, …, blank last.
-    #[must_use]
-    pub fn ordered(shape: Shape) -> Self {
-        let tiles = (1..shape.rows * shape.columns).chain([0]).collect();
-        Self { shape, tiles }
-    }
-}
 
 /// Why a text is not a board.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -153,17 +84,43 @@ pub enum TextError {
     /// A line too long to be read.
     #[error("a line of more than {0} bytes")]
     LineTooLong(usize),
+    /// Too few tiles for a graph.
+    #[error("{got} tiles, expected a tile for each vertex, at least {largest}")]
+    Vertices {
+        /// The tiles there are.
+        got: usize,
+        /// The largest vertex that the graph names.
+        largest: usize,
+    },
+    /// A judge's text that is not as the judge has it.
+    #[error("{got}, expected {expected}")]
+    Judged {
+        /// What stands there.
+        got: String,
+        /// What should.
+        expected: String,
+    },
     /// A text that should be one board and is several or none.
     #[error("{0} boards, expected one")]
     NotOne(usize),
 }
 
 impl TextError {
-    /// This word is no tile; a long one is cut for the message.
+    /// This word is no tile.
     fn token(word: &str) -> Self {
-        let cut: String = word.chars().take(MAX_QUOTED).collect();
-        Self::Token(if cut.len() < word.len() { cut + "…" } else { cut })
+        Self::Token(cut(word))
     }
+
+    /// This word is not what a judge's text should have in its place.
+    pub(super) fn judged(word: &str, expected: &str) -> Self {
+        Self::Judged { got: format!("`{}`", cut(word)), expected: expected.to_owned() }
+    }
+}
+
+/// A word for a message, which a long one would drown.
+fn cut(word: &str) -> String {
+    let cut: String = word.chars().take(MAX_QUOTED).collect();
+    if cut.len() < word.len() { cut + "…" } else { cut }
 }
 
 /// A row as it was written, with the line it stood on.
@@ -212,7 +169,20 @@ impl Row {
 
 /// A whole board on one line, without rows.
 pub(super) fn flat(row: &Row, shape: Shape) -> Result<Board, TextError> {
-    Ok(Board { shape, tiles: row.tiles(shape.is_compact())? })
+    Ok(Board { layout: Layout::Grid(shape), tiles: row.tiles(shape.is_compact())? })
+}
+
+/// A whole board on one line, a tile for each vertex.
+pub(super) fn on_graph(row: &Row, graph: &Arc<Graph>) -> Result<Board, TextError> {
+    let largest = graph.largest();
+    let tiles = row.tiles(largest <= MAX_COMPACT_CELLS)?;
+    if tiles.len() < largest {
+        return Err(TextError::Vertices { got: tiles.len(), largest });
+    }
+    if tiles.len() > MAX_CELLS as usize {
+        return Err(TextError::TooLarge);
+    }
+    Ok(Board { layout: Layout::Graph(Arc::clone(graph)), tiles })
 }
 
 /// A board of rows, of this size if one is given.
@@ -243,7 +213,7 @@ pub(super) fn board(rows: &[Row], shape: Option<Shape>) -> Result<Board, TextErr
     }
     let side = |n: usize| u32::try_from(n).map_err(|_| TextError::TooLarge);
     let shape = Shape { rows: side(rows.len())?, columns: side(columns)? };
-    Ok(Board { shape, tiles })
+    Ok(Board { layout: Layout::Grid(shape), tiles })
 }
 
 /// Whether words of several characters are several tiles, and how many columns the first row makes.

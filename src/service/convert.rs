@@ -41,7 +41,7 @@ pub(super) fn query(job: &pb::Job, limits: &LimitsConfig, now: Instant) -> Resul
 pub(super) fn wants_path(job: &pb::Job) -> Result<bool, ServiceError> {
     match known("objective", job.objective, "an Objective of this version")? {
         pb::Objective::Distance => Ok(false),
-        pb::Objective::Unspecified | pb::Objective::ShortestPath => Ok(true),
+        pb::Objective::Unspecified | pb::Objective::ShortestPath | pb::Objective::SmallestPath => Ok(true),
     }
 }
 
@@ -153,7 +153,7 @@ fn outcome(verdict: Verdict, wants_path: bool) -> pb::answer::Outcome {
     match verdict {
         Verdict::Solved(solution) => {
             let moves = if wants_path { solution.letters().unwrap_or_default() } else { String::new() };
-            Outcome::Solution(pb::Solution { distance: solution.distance(), moves })
+            Outcome::Solution(pb::Solution { distance: solution.distance(), moves, vertices: Vec::new() })
         }
         Verdict::Unsolvable(obstacle) => {
             let reason = match obstacle {

@@ -12,6 +12,7 @@ mod faults;
 mod field_cases;
 mod house;
 mod instances;
+mod judges;
 mod limits;
 mod limits_in_flight;
 mod malformed;
