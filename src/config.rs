@@ -25,6 +25,10 @@ pub struct ServerConfig {
     #[arg(long, env = "TAQUIN_WORKERS")]
     pub workers: Option<NonZeroUsize>,
 
+    /// Whether the standard 3x3 goals are swept into a table at the start
+    #[arg(long, env = "TAQUIN_SWEEP", value_enum, default_value_t)]
+    pub sweep: Sweep,
+
     /// What a client may ask for, and how much of it.
     #[command(flatten)]
     pub limits: LimitsConfig,
@@ -36,6 +40,16 @@ pub struct ServerConfig {
     /// Which log lines are written: a level, or directives as of tracing-subscriber's EnvFilter
     #[arg(long, env = "TAQUIN_LOG", default_value = "info")]
     pub log: String,
+}
+
+/// A switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Sweep {
+    /// In the background; until it is done, boards are searched
+    #[default]
+    On,
+    /// Every board is searched, or found in the cache
+    Off,
 }
 
 /// The limits of a server that was told none.
@@ -54,6 +68,8 @@ const DEFAULT: LimitsConfig = LimitsConfig {
     max_nodes: 1_000_000_000,
     stall_timeout_ms: 30_000,
     drain_timeout_ms: 10_000,
+    max_table_bytes: 16 << 20,
+    max_packed_boards: 16_384,
 };
 
 impl Default for LimitsConfig {
@@ -120,6 +136,14 @@ pub struct LimitsConfig {
     /// Milliseconds from the signal to stop to the end, whatever the peers do
     #[arg(long, env = "TAQUIN_DRAIN_TIMEOUT_MS", default_value_t = DEFAULT.drain_timeout_ms, value_parser = positive_u32)]
     pub drain_timeout_ms: u32,
+
+    /// Bytes that tables made for layouts and goals that are asked often may take
+    #[arg(long, env = "TAQUIN_MAX_TABLE_BYTES", default_value_t = DEFAULT.max_table_bytes)]
+    pub max_table_bytes: u64,
+
+    /// Boards of one packed message
+    #[arg(long, env = "TAQUIN_MAX_PACKED_BOARDS", default_value_t = DEFAULT.max_packed_boards, value_parser = positive_u32)]
+    pub max_packed_boards: u32,
 }
 
 impl ServerConfig {

@@ -8,6 +8,7 @@
 //! | [`service`] | gRPC: wire to domain and back, streams, limits, drain |
 //! | [`engine`] | which search for which board, workers, one flight for each board |
 //! | [`cache`] | solved boards, bounded by weight |
+//! | [`table`] | every board of one goal, swept once |
 //! | [`heuristic`] | lower bounds |
 //! | [`search`] | algorithms over any state space |
 //! | [`domain`] | the puzzles |
@@ -23,4 +24,5 @@ pub mod heuristic;
 pub mod search;
 pub mod service;
 pub mod space;
+pub mod table;
 pub mod telemetry;

@@ -72,7 +72,7 @@ async fn run(config: ServerConfig) -> Result<u8> {
     let listener = TcpListener::bind(config.listen)
         .await
         .map_err(|error| format!("can't listen on {} (--listen): {error}", config.listen))?;
-    let engine = service::start_engine(&config.limits, config.workers())?;
+    let engine = service::start_engine(&config.limits, config.workers(), config.sweep)?;
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
         address = %listener.local_addr()?,

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use crate::config::LimitsConfig;
+use crate::config::{LimitsConfig, Sweep};
 use crate::service::{Embedded, embedded};
 
 /// Starts a server with the limits that a server has by default, and a worker for each core.
@@ -14,5 +14,5 @@ use crate::service::{Embedded, embedded};
 /// The system gives no port or no thread.
 pub(crate) async fn start() -> io::Result<Embedded> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    embedded(LimitsConfig::default(), workers).await
+    embedded(LimitsConfig::default(), workers, Sweep::On).await
 }

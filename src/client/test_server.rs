@@ -70,6 +70,14 @@ type Answers = ReceiverStream<Result<pb::SolveStreamResponse, Status>>;
 #[tonic::async_trait]
 impl SolverService for Solver {
     type SolveStreamStream = Answers;
+    type SolvePackedStream = tokio_stream::Empty<Result<pb::SolvePackedResponse, Status>>;
+
+    async fn solve_packed(
+        &self,
+        _: Request<Streaming<pb::SolvePackedRequest>>,
+    ) -> Result<Response<Self::SolvePackedStream>, Status> {
+        Err(Status::unimplemented("not here"))
+    }
 
     async fn solve(&self, _: Request<pb::SolveRequest>) -> Result<Response<pb::SolveResponse>, Status> {
         Err(Status::unimplemented("not here"))

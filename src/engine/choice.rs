@@ -3,25 +3,38 @@
 use std::sync::Arc;
 
 use super::Algorithm;
+use super::tables::Tables;
 use crate::domain::sliding::{Canonical, Cell, Position, SlidingSpace};
 use crate::heuristic::{DistanceSum, MisplacedTiles};
 use crate::search::{Budget, Outcome, a_star, bidirectional, breadth_first};
 
-/// Searches a canonical instance.
+/// Searches a canonical instance, with what is kept between searches or without.
 ///
 /// # Errors
 /// The budget's [`Stop`](crate::search::Stop).
-pub(super) fn solve(canonical: &Canonical, algorithm: Algorithm, budget: &mut Budget) -> Outcome<Cell> {
-    let space = SlidingSpace::new(Arc::clone(canonical.frame().layout()));
-    let (start, goal) = (Position::new(canonical.start()), Position::new(canonical.goal()));
+pub(super) fn solve(
+    canonical: &Canonical,
+    algorithm: Algorithm,
+    kept: Option<&Tables>,
+    budget: &mut Budget,
+) -> Outcome<Cell> {
+    let space = SlidingSpace::new(Arc::clone(canonical.goal().frame().layout()));
+    let (start, goal) = (Position::new(canonical.start()), Position::new(canonical.goal().board()));
     match algorithm {
-        Algorithm::Auto | Algorithm::Bidirectional => bidirectional::search(&space, &start, &goal, budget),
+        Algorithm::Auto | Algorithm::Bidirectional => match kept {
+            Some(tables) => tables.half(&space, canonical.goal())?.search(&space, &start, budget),
+            None => bidirectional::search(&space, &start, &goal, budget),
+        },
         Algorithm::BreadthFirst => breadth_first::search(&space, &start, &goal, budget),
         Algorithm::AStar => {
-            a_star::search(&space, &DistanceSum::new(&space, canonical.goal()), &start, &goal, budget)
+            a_star::search(&space, &DistanceSum::new(&space, canonical.goal().board()), &start, &goal, budget)
         }
-        Algorithm::AStarMisplaced => {
-            a_star::search(&space, &MisplacedTiles::new(&space, canonical.goal()), &start, &goal, budget)
-        }
+        Algorithm::AStarMisplaced => a_star::search(
+            &space,
+            &MisplacedTiles::new(&space, canonical.goal().board()),
+            &start,
+            &goal,
+            budget,
+        ),
     }
 }

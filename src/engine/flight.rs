@@ -14,10 +14,10 @@ use dashmap::mapref::entry::Entry;
 use hashbrown::DefaultHashBuilder;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::job::{Limit, verdict};
-use super::queue::Place;
+use super::job::{Known, Limit, verdict};
+use super::queue::{Place, Work};
 use super::{Algorithm, Answer, Asked, Failure, Overload, Query, Reply, Shared, Source, Statistics, Verdict};
-use crate::domain::sliding::{Canonical, Key, Obstacle, Path, Solution};
+use crate::domain::sliding::{Canonical, Key};
 use crate::search::{Limits, Stop};
 use crate::space::Cost;
 
@@ -64,7 +64,7 @@ struct Waiter {
     deadline: Instant,
     max_moves: Cost,
     source: Source,
-    reply: Reply,
+    reply: Reply<Answer>,
     /// Its place among the jobs in flight.
     permit: OwnedSemaphorePermit,
 }
@@ -90,10 +90,8 @@ struct State {
 
 /// How a search ended.
 pub(super) enum Landing {
-    /// With the path of its start.
-    Path(Path),
-    /// With proof that there is none.
-    Unreachable,
+    /// With all there is to know.
+    Known(Known),
     /// By its budget.
     Stopped(Stop),
     /// By a panic.
@@ -143,7 +141,7 @@ pub(super) fn board(
     shared: &Arc<Shared>,
     query: &Query,
     canonical: Canonical,
-    reply: impl FnOnce() -> Reply,
+    reply: impl FnOnce() -> Reply<Answer>,
 ) -> Result<Asked, Overload> {
     let limit = shared.config.max_in_flight;
     let permit =
@@ -177,15 +175,15 @@ pub(super) fn board(
     }
     // A flight that landed since the first look has left its answer in the cache.
     if !query.bypass_cache
-        && let Some(path) = shared.cache.peek(&key.board)
+        && let Some(known) = shared.cache.peek(&key.board)
     {
-        return Ok(Asked::Now(query.solved(Solution::new(&canonical, path), Source::Cache)));
+        return Ok(Asked::Now(query.known(&canonical, known, Source::Cache)));
     }
     let place = shared.queue.next_place(query.priority);
     let flight = Arc::new(Flight::new(key, canonical.clone(), query, place));
     // Full before it is seen: a worker may take it as soon as it is in the queue.
     let mut state = flight.state();
-    if !shared.queue.push(place, Arc::clone(&flight)) {
+    if !shared.queue.push(place, Work::Flight(Arc::clone(&flight))) {
         return Err(Overload::Queue { limit: shared.queue.max_len() });
     }
     state.waiters.push(waiter(Source::Search, canonical));
@@ -295,8 +293,7 @@ impl Flight {
 
     fn verdict_for(&self, waiter: &Waiter, landing: &Landing) -> Verdict {
         match landing {
-            Landing::Path(path) => verdict(Solution::new(&waiter.canonical, path.clone()), waiter.max_moves),
-            Landing::Unreachable => Verdict::Unsolvable(Obstacle::Exhausted),
+            Landing::Known(known) => verdict(&waiter.canonical, known.clone(), waiter.max_moves),
             Landing::Stopped(Stop::Cancelled) => Verdict::Failed(Failure::Stopped),
             Landing::Stopped(Stop::Time) => self.stopped_by(Limit::Time, waiter.max_moves),
             Landing::Stopped(Stop::Nodes) => self.stopped_by(Limit::Nodes, waiter.max_moves),

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::domain::sliding::{Instance, Obstacle, Solution};
+use crate::domain::sliding::{Canonical, Instance, Obstacle, Path, Solution};
 use crate::space::Cost;
 
 /// Which search runs when one has to.
@@ -49,22 +49,37 @@ pub struct Query {
     pub max_moves: Cost,
     /// Who goes first.
     pub priority: Priority,
-    /// Neither read nor write the cache, and fly alone.
+    /// Whether the path must be the smallest in the caller's own order of moves.
+    pub smallest: bool,
+    /// Neither read nor write the cache nor what is kept between searches, and fly alone.
     pub bypass_cache: bool,
+    /// Do not look in the tables.
+    pub bypass_table: bool,
     /// What goes wrong on purpose.
     #[cfg(feature = "faults")]
     pub fault: Option<super::Fault>,
 }
 
 impl Query {
-    /// The answer to a board whose path is known.
-    pub(super) fn solved(&self, solution: Solution, source: Source) -> Answer {
-        Answer::at_once(verdict(solution, self.max_moves), source)
+    /// The answer to a board of which all is known.
+    pub(super) fn known(&self, canonical: &Canonical, known: Known, source: Source) -> Answer {
+        Answer::at_once(verdict(canonical, known, self.max_moves), source)
     }
 }
 
-/// A solution, unless it is longer than was of interest.
-pub(super) fn verdict(solution: Solution, max_moves: Cost) -> Verdict {
+/// What is known of a board for good.
+#[derive(Clone, Debug)]
+pub(super) enum Known {
+    /// Its smallest shortest path.
+    Path(Path),
+    /// Its goal can't be reached.
+    Unreachable,
+}
+
+/// What is known, as a caller is told; a path that is longer than was of interest is not.
+pub(super) fn verdict(canonical: &Canonical, known: Known, max_moves: Cost) -> Verdict {
+    let Known::Path(path) = known else { return Verdict::Unsolvable(Obstacle::Exhausted) };
+    let solution = Solution::new(canonical.goal(), canonical.start(), path);
     if solution.distance() <= max_moves {
         Verdict::Solved(solution)
     } else {
@@ -140,6 +155,8 @@ pub enum Source {
     None,
     /// Theory decides without search.
     Rule,
+    /// A table of all boards of its goal.
+    Table,
     /// The cache.
     Cache,
     /// A search under way for another job.
@@ -180,18 +197,30 @@ impl Answer {
     }
 }
 
-/// Where a job's answer goes: it is sent exactly once. A reply that is dropped
-/// unsent sends [`Failure::Stopped`], so no job is ever left without an answer.
-pub struct Reply(Option<Box<dyn FnOnce(Answer) + Send>>);
+/// What one is told who waited for nothing.
+pub trait Lost {
+    /// The answer of an engine that stopped.
+    fn lost() -> Self;
+}
 
-impl Reply {
+impl Lost for Answer {
+    fn lost() -> Self {
+        Self::at_once(Verdict::Failed(Failure::Stopped), Source::None)
+    }
+}
+
+/// Where an answer goes: it is sent exactly once. A reply that is dropped unsent says
+/// that all is [`Lost`], so no one ever waits for nothing.
+pub struct Reply<T: Lost>(Option<Box<dyn FnOnce(T) + Send>>);
+
+impl<T: Lost> Reply<T> {
     /// A reply that hands its answer to `send`.
-    pub fn new(send: impl FnOnce(Answer) + Send + 'static) -> Self {
+    pub fn new(send: impl FnOnce(T) + Send + 'static) -> Self {
         Self(Some(Box::new(send)))
     }
 
     /// Sends the answer.
-    pub fn send(mut self, answer: Answer) {
+    pub fn send(mut self, answer: T) {
         if let Some(send) = self.0.take() {
             send(answer);
         }
@@ -203,10 +232,10 @@ impl Reply {
     }
 }
 
-impl Drop for Reply {
+impl<T: Lost> Drop for Reply<T> {
     fn drop(&mut self) {
         if let Some(send) = self.0.take() {
-            send(Answer::at_once(Verdict::Failed(Failure::Stopped), Source::None));
+            send(T::lost());
         }
     }
 }

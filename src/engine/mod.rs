@@ -10,6 +10,8 @@ mod flight;
 mod job;
 mod pool;
 mod queue;
+mod sweep;
+mod tables;
 
 use std::io;
 use std::sync::Arc;
@@ -17,15 +19,20 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use crate::cache::{Cache, CacheStatistics, Weigh};
-use crate::domain::sliding::{Canonical, Key, Path, Solution, obstacle};
+use crate::domain::sliding::{Canonical, Goal, Key, Path, obstacle};
 use clock::Clock;
 use flight::Flights;
 pub use flight::Ticket;
+use job::Known;
 pub use job::{
-    Algorithm, Answer, Failure, Limit, Overload, Priority, Query, Reply, Source, Statistics, Verdict,
+    Algorithm, Answer, Failure, Limit, Lost, Overload, Priority, Query, Reply, Source, Statistics, Verdict,
 };
 use pool::Pool;
 use queue::Queue;
+use sweep::Sweeps;
+pub use sweep::Swept;
+use tables::Tables;
+pub use tables::{Held, TableStatistics};
 
 #[cfg(feature = "faults")]
 pub use fault::Fault;
@@ -41,6 +48,10 @@ pub struct EngineConfig {
     pub max_queue: usize,
     /// Bytes the cache may weigh.
     pub max_cache_bytes: u64,
+    /// Bytes that tables of goals asked often may take.
+    pub max_table_bytes: u64,
+    /// Whether the standard 3x3 goals are swept at the start.
+    pub sweep: bool,
 }
 
 /// What became of a question at once.
@@ -51,14 +62,14 @@ pub enum Asked {
     Later(Ticket),
 }
 
-type SolvedCache = Cache<Key, Path>;
+type SolvedCache = Cache<Key, Known>;
 
-impl Weigh for Path {
+impl Weigh for Known {
     fn heap_bytes(&self) -> usize {
         match self {
-            Self::Word(_) => 0,
+            Self::Path(Path::Word(_)) | Self::Unreachable => 0,
             // All boards along a path share its cells: the share of each is its own move.
-            Self::Cells(..) => 1,
+            Self::Path(Path::Cells(..)) => 1,
         }
     }
 }
@@ -75,6 +86,8 @@ struct Shared {
     cache: SolvedCache,
     flights: Flights,
     queue: Queue,
+    sweeps: Sweeps,
+    tables: Tables,
     clock: Arc<Clock>,
     in_flight: Arc<Semaphore>,
     config: EngineConfig,
@@ -95,11 +108,16 @@ impl Engine {
             cache: Cache::new(config.max_cache_bytes),
             flights: Flights::default(),
             queue: Queue::new(config.max_queue),
+            sweeps: Sweeps::default(),
+            tables: Tables::new(config.max_table_bytes),
             in_flight: Arc::new(Semaphore::new(config.max_in_flight)),
             config,
         });
         tokio::spawn(clock::run(clock, Arc::downgrade(&shared)));
         let pool = Arc::new(Pool::start(&shared, config.workers)?);
+        if config.sweep {
+            Pool::sweep_standard(&shared)?;
+        }
         Ok(Self { shared, pool })
     }
 
@@ -108,22 +126,56 @@ impl Engine {
     ///
     /// # Errors
     /// When there is no room; the reply is not made then.
-    pub fn ask(&self, query: &Query, reply: impl FnOnce() -> Reply) -> Result<Asked, Overload> {
+    pub fn ask(&self, query: &Query, reply: impl FnOnce() -> Reply<Answer>) -> Result<Asked, Overload> {
         let instance = &query.instance;
         if let Some(obstacle) = obstacle(instance.layout(), instance.start(), instance.goal()) {
             return Ok(Asked::Now(Answer::at_once(Verdict::Unsolvable(obstacle), Source::Rule)));
         }
-        let canonical = Canonical::of(instance);
-        if canonical.start() == canonical.goal() {
-            let path = Path::along(instance.layout(), 0, &[]).next().expect("a solved board's own");
-            return Ok(Asked::Now(query.solved(Solution::new(&canonical, path), Source::Rule)));
+        let canonical = if query.smallest { Canonical::as_held(instance) } else { Canonical::of(instance) };
+        if canonical.start() == canonical.goal().board() {
+            return Ok(Asked::Now(query.known(&canonical, Known::Path(Path::Word(1)), Source::Rule)));
+        }
+        if !query.bypass_table
+            && let Some(table) = self.shared.tables.find(canonical.goal())
+        {
+            let known = table.path(canonical.start()).map_or(Known::Unreachable, Known::Path);
+            return Ok(Asked::Now(query.known(&canonical, known, Source::Table)));
         }
         if !query.bypass_cache
-            && let Some(path) = self.shared.cache.get(&canonical.key())
+            && let Some(known) = self.shared.cache.get(&canonical.key())
         {
-            return Ok(Asked::Now(query.solved(Solution::new(&canonical, path), Source::Cache)));
+            return Ok(Asked::Now(query.known(&canonical, known, Source::Cache)));
+        }
+        if !query.bypass_table && self.shared.tables.is_asked_often(canonical.goal().problem()) {
+            self.shared.sweep_soon(canonical.goal());
         }
         flight::board(&self.shared, query, canonical, reply)
+    }
+
+    /// The table of a goal, which is made when there is none; then it comes through the
+    /// reply that `reply` makes, and `None` is returned.
+    ///
+    /// # Errors
+    /// When there is no room to wait for it; the reply is not made then.
+    pub fn table(
+        &self,
+        goal: &Goal,
+        reply: impl FnOnce() -> Reply<Swept>,
+    ) -> Result<Option<Held<'_>>, Overload> {
+        if let Some(held) = self.shared.tables.find(goal) {
+            return Ok(Some(held));
+        }
+        let limit = self.shared.config.max_in_flight;
+        let permit = Arc::clone(&self.shared.in_flight).try_acquire_owned();
+        let permit = permit.map_err(|_| Overload::InFlight { limit })?;
+        self.shared.sweep_for(goal, permit, reply)?;
+        Ok(None)
+    }
+
+    /// The tables it holds.
+    #[must_use]
+    pub fn table_statistics(&self) -> TableStatistics {
+        self.shared.tables.statistics()
     }
 
     /// The limits it was made with.

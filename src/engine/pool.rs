@@ -11,13 +11,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
+use std::time::Instant;
 
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
 use super::flight::{Flight, Landing};
+use super::job::Known;
+use super::queue::Work;
 use super::{Shared, choice};
-use crate::domain::sliding::Path;
+use crate::domain::sliding::{Path, Position};
 use crate::search::Budget;
 
 /// How much nicer a worker's thread is than the network's: enough that on a full
@@ -45,6 +48,19 @@ impl Pool {
             })?;
         }
         Ok(pool)
+    }
+
+    /// Sweeps the standard goals on a thread of its own, so that no worker is kept from
+    /// the first boards.
+    pub(super) fn sweep_standard(shared: &Arc<Shared>) -> io::Result<()> {
+        let shared = Arc::clone(shared);
+        thread::Builder::new().name("taquin-sweep".to_owned()).spawn(move || {
+            be_nice();
+            let begun = Instant::now();
+            shared.tables.sweep_standard();
+            tracing::info!(milliseconds = begun.elapsed().as_millis(), "standard goals swept");
+        })?;
+        Ok(())
     }
 
     pub(super) fn alive(&self) -> usize {
@@ -79,8 +95,10 @@ impl Drop for Alive {
 
 async fn work(shared: Arc<Shared>, _alive: Alive) {
     loop {
-        let flight = shared.queue.pop().await;
-        fly(&shared, &flight);
+        match shared.queue.pop().await {
+            Work::Flight(flight) => fly(&shared, &flight),
+            Work::Sweep(sweep) => sweep.make(&shared),
+        }
     }
 }
 
@@ -103,11 +121,17 @@ fn search(shared: &Shared, flight: &Flight, budget: &mut Budget) -> Landing {
         if let Some(fault) = flight.fault() {
             fault.strike(flight.limits());
         }
-        choice::solve(flight.canonical(), flight.algorithm(), budget)
+        let kept = flight.is_remembered().then_some(&shared.tables);
+        choice::solve(flight.canonical(), flight.algorithm(), kept, budget)
     }));
     match outcome {
-        Ok(Ok(Some(path))) => Landing::Path(remember(shared, flight, &path)),
-        Ok(Ok(None)) => Landing::Unreachable,
+        Ok(Ok(Some(path))) => Landing::Known(Known::Path(remember(shared, flight, &path))),
+        Ok(Ok(None)) => {
+            if flight.is_remembered() {
+                shared.cache.insert(flight.canonical().key(), Known::Unreachable);
+            }
+            Landing::Known(Known::Unreachable)
+        }
         Ok(Err(stop)) => Landing::Stopped(stop),
         Err(panic) => {
             tracing::error!(panic = message(panic.as_ref()), "a search panicked");
@@ -119,14 +143,14 @@ fn search(shared: &Shared, flight: &Flight, budget: &mut Budget) -> Landing {
 /// Keeps the path of every board along a path, and returns the first of them.
 fn remember(shared: &Shared, flight: &Flight, cells: &[u8]) -> Path {
     let canonical = flight.canonical();
-    let mut position = crate::domain::sliding::Position::new(canonical.start());
-    let mut paths = Path::along(canonical.frame().layout(), position.blank(), cells);
+    let mut position = Position::new(canonical.start());
+    let mut paths = Path::along(canonical.goal().frame().layout(), position.blank(), cells);
     let first = paths.next().expect("the path of the start");
     if flight.is_remembered() {
-        shared.cache.insert(canonical.key(), first.clone());
+        shared.cache.insert(canonical.key(), Known::Path(first.clone()));
         for (&cell, path) in cells.iter().zip(paths) {
             position = position.slid(cell);
-            shared.cache.insert(canonical.key_of(position.board()), path);
+            shared.cache.insert(canonical.key_of(position.board()), Known::Path(path));
         }
     }
     first

@@ -1,4 +1,4 @@
-//! Flights that wait for a worker: bounded, highest priority first, then first come
+//! Work that waits for a worker: bounded, highest priority first, then first come
 //! first served. It knows nothing of what waits.
 
 use std::cmp::Reverse;
@@ -11,8 +11,9 @@ use tokio::sync::Notify;
 
 use super::Priority;
 use super::flight::Flight;
+use super::sweep::Sweep;
 
-/// Where a flight stands in the queue: those before it are taken first.
+/// Where work stands in the queue: those before it are taken first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place(Reverse<Priority>, u64);
 
@@ -22,9 +23,17 @@ impl Place {
     }
 }
 
+/// What waits for a worker.
+pub(super) enum Work {
+    /// A search.
+    Flight(Arc<Flight>),
+    /// A table to be made.
+    Sweep(Arc<Sweep>),
+}
+
 /// See the module.
 pub(super) struct Queue {
-    waiting: Mutex<BTreeMap<Place, Arc<Flight>>>,
+    waiting: Mutex<BTreeMap<Place, Work>>,
     max_len: usize,
     arrivals: AtomicU64,
     arrived: Notify,
@@ -43,54 +52,54 @@ impl Queue {
         self.waiting().len()
     }
 
-    /// Where the next flight of a priority will stand.
+    /// Where the next work of a priority will stand.
     pub(super) fn next_place(&self, priority: Priority) -> Place {
         Place(Reverse(priority), self.arrivals.fetch_add(1, Relaxed))
     }
 
-    /// Puts a flight at a place of its own; `false` when there is no room.
-    pub(super) fn push(&self, place: Place, flight: Arc<Flight>) -> bool {
+    /// Puts work at a place of its own; `false` when there is no room.
+    pub(super) fn push(&self, place: Place, work: Work) -> bool {
         {
             let mut waiting = self.waiting();
             if waiting.len() >= self.max_len {
                 return false;
             }
-            waiting.insert(place, flight);
+            waiting.insert(place, work);
         }
         self.arrived.notify_one();
         true
     }
 
-    /// Moves a flight that still waits to a higher priority, before those that came
+    /// Moves work that still waits to a higher priority, before those that came
     /// later; says where it stands now.
     pub(super) fn raise(&self, place: Place, priority: Priority) -> Place {
         let raised = Place(Reverse(priority), place.1);
         let mut waiting = self.waiting();
-        if let Some(flight) = waiting.remove(&place) {
-            waiting.insert(raised, flight);
+        if let Some(work) = waiting.remove(&place) {
+            waiting.insert(raised, work);
         }
         raised
     }
 
-    /// Takes a flight out that nobody waits for any more.
+    /// Takes work out that nobody waits for any more.
     pub(super) fn remove(&self, place: Place) {
         self.waiting().remove(&place);
     }
 
-    /// The next flight, when there is one.
-    pub(super) async fn pop(&self) -> Arc<Flight> {
+    /// The next work, when there is some.
+    pub(super) async fn pop(&self) -> Work {
         loop {
             let mut arrived = pin!(self.arrived.notified());
             // Before the look, so that no arrival between look and wait is missed by all.
             arrived.as_mut().enable();
-            if let Some((_, flight)) = self.waiting().pop_first() {
-                return flight;
+            if let Some((_, work)) = self.waiting().pop_first() {
+                return work;
             }
             arrived.await;
         }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<Place, Arc<Flight>>> {
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<Place, Work>> {
         // Every change under this lock is one map operation: a panic can't leave it half done.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

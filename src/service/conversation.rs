@@ -1,54 +1,79 @@
-//! One `SolveStream`: jobs in, exactly one answer out for each, in the order in
-//! which they are ready. It knows neither boards nor searches.
+//! One bidirectional call: requests in, exactly one answer out for each, in the order
+//! in which they are ready; with its caller's deadline, the drain, and readers that
+//! stall. What is asked and answered is its [`Dialogue`]'s.
 //!
-//! It is a stream that the transport polls: what theory or the cache knows is
-//! answered in the very poll that reads it, and a reader that stops reading stops
-//! the reading of jobs too. Only a watch beside it, for readers that stop for
-//! good, is a task.
+//! It is a stream that the transport polls: what is known at once is answered in the
+//! very poll that reads it, and a reader that stops reading stops the reading of
+//! requests too. Only a watch beside it, for readers that stop for good, is a task.
 
-use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
 use tokio::time::{Sleep, sleep, sleep_until};
 use tokio_stream::Stream;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tonic::{Status, Streaming};
 
-use super::convert;
-use super::pb::{self, SolveStreamRequest, SolveStreamResponse, cancel::Which, solve_stream_request::Kind};
-use super::solver::Shared;
+use super::solver::{Drain, Shared};
 use super::status::ServiceError;
 use super::tally::Tally;
-use crate::engine::{Answer, Asked, Reply, Ticket};
+
+/// What a conversation is about.
+pub(super) trait Dialogue: Send + Unpin + 'static {
+    /// What the client says.
+    type Request: Send + 'static;
+    /// What it is answered.
+    type Response: Send + 'static;
+
+    /// Whether nothing is in flight.
+    fn is_idle(&self) -> bool;
+
+    /// Whether as much is in flight as may be.
+    fn is_full(&self) -> bool;
+
+    /// The next answer that a worker has found.
+    fn poll_landed(&mut self, cx: &mut Context) -> Poll<Self::Response>;
+
+    /// Takes what the client says; an answer when there is one at once.
+    ///
+    /// # Errors
+    /// [`ServiceError::Misuse`], which ends the conversation.
+    fn hear(&mut self, request: Self::Request) -> Result<Option<Self::Response>, ServiceError>;
+
+    /// Leaves all that is in flight.
+    fn give_up(&mut self);
+
+    /// Counts what is answered.
+    fn count(answer: &Self::Response, tally: &mut Tally);
+}
 
 /// See the module.
-pub(super) struct Conversation {
-    talk: Arc<Mutex<Talk>>,
+pub(super) struct Conversation<D: Dialogue> {
+    talk: Arc<Mutex<Talk<D>>>,
     watch: AbortHandle,
 }
 
-impl Conversation {
+impl<D: Dialogue> Conversation<D> {
     /// A conversation over a stream of requests; `deadline` is the caller's for the whole of it.
     pub(super) fn new(
-        shared: Shared,
-        requests: Streaming<SolveStreamRequest>,
+        shared: &Shared,
+        dialogue: D,
+        requests: Streaming<D::Request>,
         deadline: Option<Instant>,
         tally: Tally,
         call: OwnedSemaphorePermit,
     ) -> Self {
         let stall_timeout = shared.limits.stall_timeout();
         let talk = Arc::new(Mutex::new(Talk {
-            drain: Box::pin(shared.drain.token().cancelled_owned()),
-            shared,
+            dialogue,
+            drain: shared.drain.clone(),
+            drain_begins: Box::pin(shared.drain.token().cancelled_owned()),
             requests: Some(requests),
             deadline: deadline.map(|deadline| Box::pin(sleep_until(deadline.into()))),
-            in_flight: HashMap::new(),
-            answers: mpsc::unbounded_channel(),
             end: End::Open,
             polls: 0,
             transport: Waker::noop().clone(),
@@ -60,21 +85,21 @@ impl Conversation {
     }
 }
 
-impl Stream for Conversation {
-    type Item = Result<SolveStreamResponse, Status>;
+impl<D: Dialogue> Stream for Conversation<D> {
+    type Item = Result<D::Response, Status>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context) -> Poll<Option<Self::Item>> {
         lock(&self.talk).poll(cx)
     }
 }
 
-impl Drop for Conversation {
+impl<D: Dialogue> Drop for Conversation<D> {
     fn drop(&mut self) {
         self.watch.abort();
     }
 }
 
-fn lock(talk: &Mutex<Talk>) -> MutexGuard<'_, Talk> {
+fn lock<D: Dialogue>(talk: &Mutex<Talk<D>>) -> MutexGuard<'_, Talk<D>> {
     // After a panic inside, the transport drops the stream; nothing else uses it.
     talk.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -83,7 +108,7 @@ fn lock(talk: &Mutex<Talk>) -> MutexGuard<'_, Talk> {
 enum End {
     /// Not yet.
     Open,
-    /// When the jobs in flight are answered.
+    /// When all in flight is answered.
     AfterAnswers(ServiceError),
     /// Now.
     With(Status),
@@ -91,22 +116,13 @@ enum End {
     Over,
 }
 
-struct Held {
-    ticket: Ticket,
-    wants_path: bool,
-}
-
-type Landed = (String, Answer);
-
-struct Talk {
-    shared: Shared,
+struct Talk<D: Dialogue> {
+    dialogue: D,
     /// `None` once the client has said all, or is not heard any more.
-    requests: Option<Streaming<SolveStreamRequest>>,
+    requests: Option<Streaming<D::Request>>,
     deadline: Option<Pin<Box<Sleep>>>,
-    drain: Pin<Box<WaitForCancellationFutureOwned>>,
-    in_flight: HashMap<String, Held>,
-    /// Unbounded, but every message in it belongs to a job in flight, and those are bounded.
-    answers: (mpsc::UnboundedSender<Landed>, mpsc::UnboundedReceiver<Landed>),
+    drain: Drain,
+    drain_begins: Pin<Box<WaitForCancellationFutureOwned>>,
     end: End,
     /// How often the transport has asked, so that the watch sees whether it asks at all.
     polls: u64,
@@ -116,14 +132,14 @@ struct Talk {
     _call: OwnedSemaphorePermit,
 }
 
-impl Talk {
-    fn poll(&mut self, cx: &mut Context) -> Poll<Option<Result<SolveStreamResponse, Status>>> {
+impl<D: Dialogue> Talk<D> {
+    fn poll(&mut self, cx: &mut Context) -> Poll<Option<Result<D::Response, Status>>> {
         self.polls += 1;
         self.transport.clone_from(cx.waker());
         self.poll_answer(cx).map(|answer| match answer? {
             Ok(answer) => {
-                self.tally.answered(&answer);
-                Some(Ok(SolveStreamResponse { answer: Some(answer) }))
+                D::count(&answer, &mut self.tally);
+                Some(Ok(answer))
             }
             Err(status) => {
                 self.tally.ended_by(status.code());
@@ -132,7 +148,7 @@ impl Talk {
         })
     }
 
-    fn poll_answer(&mut self, cx: &mut Context) -> Poll<Option<Result<pb::Answer, Status>>> {
+    fn poll_answer(&mut self, cx: &mut Context) -> Poll<Option<Result<D::Response, Status>>> {
         loop {
             if self.is_late() {
                 self.end = End::With(ServiceError::Deadline.into());
@@ -140,25 +156,25 @@ impl Talk {
             match std::mem::replace(&mut self.end, End::Over) {
                 End::Over => return Poll::Ready(None),
                 End::With(status) => return Poll::Ready(Some(Err(self.give_up(status)))),
-                End::AfterAnswers(error) if self.in_flight.is_empty() => self.end = End::With(error.into()),
+                End::AfterAnswers(error) if self.dialogue.is_idle() => self.end = End::With(error.into()),
                 open => self.end = open,
             }
-            if let Poll::Ready(landed) = self.poll_landed(cx) {
+            if let Poll::Ready(landed) = self.dialogue.poll_landed(cx) {
                 return Poll::Ready(Some(Ok(landed)));
             }
-            if self.requests.is_some() && self.shared.drain.has_begun() {
+            if self.requests.is_some() && self.drain.has_begun() {
                 self.requests = None;
                 self.end = End::AfterAnswers(ServiceError::Draining);
                 continue;
             }
-            if self.requests.is_none() && self.in_flight.is_empty() {
+            if self.requests.is_none() && self.dialogue.is_idle() {
                 if matches!(self.end, End::Open) {
                     self.end = End::Over;
                 }
                 continue;
             }
             match self.poll_request(cx) {
-                Poll::Ready(Some(Ok(request))) => match self.hear(request) {
+                Poll::Ready(Some(Ok(request))) => match self.dialogue.hear(request) {
                     Ok(None) => {}
                     Ok(Some(answer)) => return Poll::Ready(Some(Ok(answer))),
                     Err(misuse) => self.end = End::With(misuse.into()),
@@ -177,25 +193,10 @@ impl Talk {
         self.deadline.as_ref().is_some_and(|sleep| sleep.deadline() <= tokio::time::Instant::now())
     }
 
-    /// The next answer that a worker has found.
-    fn poll_landed(&mut self, cx: &mut Context) -> Poll<pb::Answer> {
-        if self.in_flight.is_empty() {
-            return Poll::Pending;
-        }
-        let Poll::Ready(Some((request_id, answer))) = self.answers.1.poll_recv(cx) else {
-            return Poll::Pending;
-        };
-        let held = self.in_flight.remove(&request_id);
-        let wants_path = held.is_some_and(|held| held.wants_path);
-        Poll::Ready(convert::answer(request_id, answer, wants_path))
-    }
-
-    /// The next request, unless as many jobs are in flight as may be.
-    fn poll_request(&mut self, cx: &mut Context) -> Poll<Option<Result<SolveStreamRequest, Status>>> {
+    /// The next request, unless as much is in flight as may be.
+    fn poll_request(&mut self, cx: &mut Context) -> Poll<Option<Result<D::Request, Status>>> {
         match &mut self.requests {
-            Some(requests) if self.in_flight.len() < self.shared.limits.max_in_flight_per_stream as usize => {
-                Pin::new(requests).poll_next(cx)
-            }
+            Some(requests) if !self.dialogue.is_full() => Pin::new(requests).poll_next(cx),
             _ => Poll::Pending,
         }
     }
@@ -207,64 +208,12 @@ impl Talk {
         {
             return Poll::Ready(());
         }
-        if self.requests.is_some() { self.drain.as_mut().poll(cx) } else { Poll::Pending }
-    }
-
-    /// Takes what the client says; an answer when there is one at once.
-    ///
-    /// # Errors
-    /// [`ServiceError::Misuse`], which ends the conversation.
-    fn hear(&mut self, request: SolveStreamRequest) -> Result<Option<pb::Answer>, ServiceError> {
-        match request.kind {
-            Some(Kind::Job(job)) => Ok(self.take(job)),
-            Some(Kind::Cancel(pb::Cancel { which: Some(Which::RequestId(id)) })) => {
-                if let Some(held) = self.in_flight.get(&id) {
-                    held.ticket.cancel();
-                }
-                Ok(None)
-            }
-            Some(Kind::Cancel(pb::Cancel { which: Some(Which::All(true)) })) => {
-                self.in_flight.values().for_each(|held| held.ticket.cancel());
-                Ok(None)
-            }
-            Some(Kind::Cancel(_)) => {
-                Err(ServiceError::Misuse("cancel.which: names no job, expected request_id or all = true"))
-            }
-            None => Err(ServiceError::Misuse("kind: is not set, expected job or cancel")),
-        }
-    }
-
-    fn take(&mut self, mut job: pb::Job) -> Option<pb::Answer> {
-        let asked = self.ask(&job);
-        let request_id = std::mem::take(&mut job.request_id);
-        match asked {
-            Ok((Asked::Now(answer), wants_path)) => Some(convert::answer(request_id, answer, wants_path)),
-            Ok((Asked::Later(ticket), wants_path)) => {
-                self.in_flight.insert(request_id, Held { ticket, wants_path });
-                None
-            }
-            Err(error) => Some(convert::refusal(request_id, &error)),
-        }
-    }
-
-    fn ask(&self, job: &pb::Job) -> Result<(Asked, bool), ServiceError> {
-        ServiceError::check_id(&job.request_id)?;
-        if !self.in_flight.is_empty() && self.in_flight.contains_key(&job.request_id) {
-            return Err(ServiceError::DuplicateId(job.request_id.clone()));
-        }
-        let wants_path = convert::wants_path(job)?;
-        let query = convert::query(job, &self.shared.limits, Instant::now())?;
-        let reply = || {
-            let (id, answers) = (job.request_id.clone(), self.answers.0.clone());
-            // Nobody listens any more when the conversation is gone.
-            Reply::new(move |answer| drop(answers.send((id, answer))))
-        };
-        Ok((self.shared.engine.ask(&query, reply)?, wants_path))
+        if self.requests.is_some() { self.drain_begins.as_mut().poll(cx) } else { Poll::Pending }
     }
 
     /// Ends the conversation: what is in flight is nobody's any more.
     fn give_up(&mut self, status: Status) -> Status {
-        self.in_flight.clear();
+        self.dialogue.give_up();
         self.requests = None;
         status
     }
@@ -274,7 +223,7 @@ impl Talk {
 /// more even when it is woken, since it can't send what it has. Its status waits for
 /// the reader; until he takes it the client is heard, but not heeded, since one that
 /// writes everything before it reads would else wait for ever.
-async fn watch(talk: Weak<Mutex<Talk>>, stall_timeout: Duration) {
+async fn watch<D: Dialogue>(talk: Weak<Mutex<Talk<D>>>, stall_timeout: Duration) {
     /// Looks within one timeout; a stall is seen at most one part late.
     const LOOKS: u32 = 4;
     let (mut seen, mut still) = (0, 0);

@@ -1,12 +1,13 @@
 //! Between wire and domain, both ways, and nowhere else. It decides nothing about
 //! boards: what is wrong with one is said by [`Instance`].
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::pb;
 use super::status::ServiceError;
 use crate::config::{LimitsConfig, MAX_REQUEST_ID_BYTES};
-use crate::domain::sliding::{Field, Instance, Invalid, Layout, MAX_CELLS, Obstacle, Setup};
+use crate::domain::sliding::{Board, Cell, Instance, Invalid, Layout, MAX_CELLS, Obstacle, Setup};
 use crate::engine::{Algorithm, Answer, Limit, Priority, Query, Source, Statistics, Verdict};
 use crate::space::Cost;
 
@@ -16,21 +17,40 @@ use crate::space::Cost;
 /// [`ServiceError::Invalid`] with the field's path.
 pub(super) fn query(job: &pb::Job, limits: &LimitsConfig, now: Instant) -> Result<Query, ServiceError> {
     let Some(pb::job::Problem::Sliding(sliding)) = &job.problem else {
-        return Err(ServiceError::invalid("problem", "is not set, expected a problem, such as sliding"));
+        return Err(ServiceError::invalid("job.problem", "is not set, expected a problem, such as sliding"));
     };
-    metric(job.metric)?;
+    metric("job.metric", job.metric)?;
     let budget = job.budget.unwrap_or_default();
-    let time = within("budget.max_time_ms", budget.max_time_ms, limits.default_time_ms, limits.max_time_ms)?;
+    let time =
+        within("job.budget.max_time_ms", budget.max_time_ms, limits.default_time_ms, limits.max_time_ms)?;
     Ok(Query {
         instance: instance(sliding)?,
+        smallest: objective(job.objective)? == Objective::Smallest,
         algorithm: algorithm(job.algorithm)?,
         deadline: now + Duration::from_millis(time.into()),
-        max_nodes: within("budget.max_nodes", budget.max_nodes, limits.default_nodes, limits.max_nodes)?,
+        max_nodes: within("job.budget.max_nodes", budget.max_nodes, limits.default_nodes, limits.max_nodes)?,
         max_moves: budget.max_moves.unwrap_or(Cost::MAX),
         priority: priority(job.priority)?,
         bypass_cache: job.bypass_cache,
+        bypass_table: job.bypass_table,
         #[cfg(feature = "faults")]
         fault: crate::engine::Fault::from_name(&job.request_id),
+    })
+}
+
+/// What an answer must hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Objective {
+    Distance,
+    Shortest,
+    Smallest,
+}
+
+fn objective(number: i32) -> Result<Objective, ServiceError> {
+    Ok(match known("job.objective", number, "an Objective of this version")? {
+        pb::Objective::Distance => Objective::Distance,
+        pb::Objective::Unspecified | pb::Objective::ShortestPath => Objective::Shortest,
+        pb::Objective::SmallestPath => Objective::Smallest,
     })
 }
 
@@ -39,46 +59,105 @@ pub(super) fn query(job: &pb::Job, limits: &LimitsConfig, now: Instant) -> Resul
 /// # Errors
 /// [`ServiceError::Invalid`] for an objective that is not known.
 pub(super) fn wants_path(job: &pb::Job) -> Result<bool, ServiceError> {
-    match known("objective", job.objective, "an Objective of this version")? {
-        pb::Objective::Distance => Ok(false),
-        pb::Objective::Unspecified | pb::Objective::ShortestPath | pb::Objective::SmallestPath => Ok(true),
-    }
+    Ok(objective(job.objective)? != Objective::Distance)
 }
 
 fn instance(sliding: &pb::SlidingPuzzle) -> Result<Instance, ServiceError> {
-    let Some(pb::sliding_puzzle::Layout::Grid(grid)) = &sliding.layout else {
-        return Err(ServiceError::invalid("sliding.layout", "is not set, expected a layout, such as grid"));
+    use pb::sliding_puzzle::Layout;
+    let layout = match &sliding.layout {
+        Some(Layout::Grid(shape)) => grid("job.sliding.grid", *shape)?,
+        Some(Layout::Graph(shape)) => graph("job.sliding.graph", shape)?,
+        None => {
+            return Err(ServiceError::invalid(
+                "sliding.layout",
+                "is not set, expected a layout, such as grid",
+            ));
+        }
     };
-    let layout = layout(*grid)?;
-    let setup = Setup { layout, start: &sliding.start, goal: &sliding.goal };
-    Instance::try_from(setup).map_err(|invalid| malformed(&invalid))
+    let setup = Setup { layout: &layout, start: &sliding.start, goal: &sliding.goal };
+    Instance::try_from(setup).map_err(|invalid| malformed("job.sliding.", &invalid))
 }
 
-fn layout(grid: pb::Grid) -> Result<&'static std::sync::Arc<Layout>, ServiceError> {
-    for (field, side) in [("sliding.grid.rows", grid.rows), ("sliding.grid.columns", grid.columns)] {
-        if side == 0 {
-            return Err(ServiceError::invalid(field, "is 0, expected at least 1"));
+/// The grid in a field.
+///
+/// # Errors
+/// [`ServiceError::Invalid`] with the field's path.
+pub(super) fn grid(field: &str, shape: pb::Grid) -> Result<Arc<Layout>, ServiceError> {
+    let pb::Grid { rows, columns } = shape;
+    for (side, length) in [("rows", rows), ("columns", columns)] {
+        if length == 0 {
+            return Err(ServiceError::invalid(format!("{field}.{side}"), "is 0, expected at least 1"));
         }
     }
-    let cells = u64::from(grid.rows) * u64::from(grid.columns);
-    let layout = usize::try_from(grid.rows).ok().zip(usize::try_from(grid.columns).ok());
-    layout.and_then(|(rows, columns)| Layout::grid(rows, columns)).ok_or_else(|| {
-        let (rows, columns) = (grid.rows, grid.columns);
+    let sides = usize::try_from(rows).ok().zip(usize::try_from(columns).ok());
+    sides.and_then(|(rows, columns)| Layout::grid(rows, columns)).cloned().ok_or_else(|| {
+        let cells = u64::from(rows) * u64::from(columns);
         let description =
             format!("has {rows} rows of {columns} columns, {cells} cells; expected at most {MAX_CELLS} cells (max_cells)");
-        ServiceError::invalid("sliding.grid", description)
+        ServiceError::invalid(field, description)
     })
 }
 
-fn malformed(invalid: &Invalid) -> ServiceError {
-    let (field, cell) = invalid.place();
-    let field = match field {
-        Field::Start => "sliding.start",
-        Field::Goal => "sliding.goal",
-    };
-    match cell {
-        Some(cell) => ServiceError::invalid(&format!("{field}[{cell}]"), invalid.to_string()),
-        None => ServiceError::invalid(field, invalid.to_string()),
+/// The graph in a field.
+///
+/// # Errors
+/// [`ServiceError::Invalid`] with the field's path.
+pub(super) fn graph(field: &str, shape: &pb::Graph) -> Result<Arc<Layout>, ServiceError> {
+    let vertices = shape.vertices;
+    if vertices == 0 || vertices as usize > MAX_CELLS {
+        let description = format!("is {vertices}, expected 1 to {MAX_CELLS} (max_cells)");
+        return Err(ServiceError::invalid(format!("{field}.vertices"), description));
+    }
+    let mut edges = Vec::with_capacity(shape.edges.len().min(MAX_CELLS * MAX_CELLS));
+    for (number, &pb::Edge { a, b }) in shape.edges.iter().enumerate() {
+        let wrong = |end: &str, description| {
+            Err(ServiceError::invalid(format!("{field}.edges[{number}]{end}"), description))
+        };
+        for (end, vertex) in [(".a", a), (".b", b)] {
+            if vertex == 0 || vertex > vertices {
+                return wrong(end, format!("is {vertex}, expected a vertex from 1 to {vertices}"));
+            }
+        }
+        if a == b {
+            return wrong("", format!("leads from {a} to itself, expected two different vertices"));
+        }
+        let cell = |vertex: u32| Cell::try_from(vertex - 1).expect("at most MAX_CELLS");
+        edges.push((cell(a), cell(b)));
+    }
+    Ok(Layout::graph(vertices as usize, &edges).expect("vertices and edges are checked"))
+}
+
+/// The goal of a message of boards.
+///
+/// # Errors
+/// [`ServiceError::Invalid`] with the field's path.
+pub(super) fn goal(layout: &Arc<Layout>, tiles: &[u32]) -> Result<Board, ServiceError> {
+    Instance::goal_of(layout, tiles).map_err(|invalid| malformed("", &invalid))
+}
+
+/// Whether the answer to a message of boards must hold paths.
+///
+/// # Errors
+/// [`ServiceError::Invalid`] for an objective that is not offered there.
+pub(super) fn packed_objective(number: i32) -> Result<bool, ServiceError> {
+    match known("objective", number, "an Objective of this version")? {
+        pb::Objective::Distance => Ok(false),
+        pb::Objective::Unspecified | pb::Objective::ShortestPath => Ok(true),
+        pb::Objective::SmallestPath => {
+            let description =
+                "is SMALLEST_PATH, expected DISTANCE or SHORTEST_PATH; SolveStream offers all three";
+            Err(ServiceError::invalid("objective", description))
+        }
+    }
+}
+
+/// A board that is wrong, in a field of a message.
+fn malformed(message: &str, invalid: &Invalid) -> ServiceError {
+    match invalid.place() {
+        (field, Some(cell)) => {
+            ServiceError::invalid(format!("{message}{field}[{cell}]"), invalid.to_string())
+        }
+        (field, None) => ServiceError::invalid(format!("{message}{field}"), invalid.to_string()),
     }
 }
 
@@ -86,14 +165,18 @@ fn known<E: TryFrom<i32>>(field: &str, number: i32, expected: &str) -> Result<E,
     E::try_from(number).map_err(|_| ServiceError::invalid(field, format!("is {number}, expected {expected}")))
 }
 
-fn metric(number: i32) -> Result<(), ServiceError> {
-    match known("metric", number, "a Metric of this version")? {
+/// Whether a metric is offered.
+///
+/// # Errors
+/// [`ServiceError::Invalid`] with the field's path.
+pub(super) fn metric(field: &str, number: i32) -> Result<(), ServiceError> {
+    match known(field, number, "a Metric of this version")? {
         pb::Metric::Unspecified | pb::Metric::SingleTile => Ok(()),
     }
 }
 
 fn algorithm(number: i32) -> Result<Algorithm, ServiceError> {
-    Ok(match known("algorithm", number, "an Algorithm of this version")? {
+    Ok(match known("job.algorithm", number, "an Algorithm of this version")? {
         pb::Algorithm::Unspecified => Algorithm::Auto,
         pb::Algorithm::BreadthFirst => Algorithm::BreadthFirst,
         pb::Algorithm::Bidirectional => Algorithm::Bidirectional,
@@ -103,7 +186,7 @@ fn algorithm(number: i32) -> Result<Algorithm, ServiceError> {
 }
 
 fn priority(number: i32) -> Result<Priority, ServiceError> {
-    Ok(match known("priority", number, "a Priority of this version")? {
+    Ok(match known("job.priority", number, "a Priority of this version")? {
         pb::Priority::Low => Priority::Low,
         pb::Priority::Unspecified | pb::Priority::Normal => Priority::Normal,
         pb::Priority::High => Priority::High,
@@ -129,6 +212,7 @@ pub(super) fn answer(request_id: String, answer: Answer, wants_path: bool) -> pb
     let source = match answer.source {
         Source::None => pb::Source::Unspecified,
         Source::Rule => pb::Source::Rule,
+        Source::Table => pb::Source::Table,
         Source::Cache => pb::Source::Cache,
         Source::Coalesced => pb::Source::Coalesced,
         Source::Search => pb::Source::Search,
@@ -142,23 +226,38 @@ pub(super) fn answer(request_id: String, answer: Answer, wants_path: bool) -> pb
 }
 
 /// The final answer to a job that was not taken; an id that is too long comes back cut off.
-pub(super) fn refusal(mut request_id: String, error: &ServiceError) -> pb::Answer {
-    request_id.truncate(request_id.floor_char_boundary(MAX_REQUEST_ID_BYTES));
+pub(super) fn refusal(request_id: String, error: &ServiceError) -> pb::Answer {
+    let request_id = cut_id(request_id);
     let outcome = Some(pb::answer::Outcome::Error(error.to_outcome()));
     pb::Answer { request_id, outcome, source: pb::Source::Unspecified.into(), statistics: None }
+}
+
+/// An id that is short enough to be repeated.
+pub(super) fn cut_id(mut request_id: String) -> String {
+    request_id.truncate(request_id.floor_char_boundary(MAX_REQUEST_ID_BYTES));
+    request_id
 }
 
 fn outcome(verdict: Verdict, wants_path: bool) -> pb::answer::Outcome {
     use pb::answer::Outcome;
     match verdict {
         Verdict::Solved(solution) => {
-            let moves = if wants_path { solution.letters().unwrap_or_default() } else { String::new() };
-            Outcome::Solution(pb::Solution { distance: solution.distance(), moves, vertices: Vec::new() })
+            let distance = solution.distance();
+            Outcome::Solution(if !wants_path {
+                pb::Solution { distance, ..Default::default() }
+            } else if let Some(moves) = solution.letters() {
+                pb::Solution { distance, moves, ..Default::default() }
+            } else {
+                let vertices = solution.cells().iter().map(|&cell| u32::from(cell) + 1).collect();
+                pb::Solution { distance, vertices, ..Default::default() }
+            })
         }
         Verdict::Unsolvable(obstacle) => {
             let reason = match obstacle {
                 Obstacle::Parity => pb::unsolvable::Reason::Parity,
                 Obstacle::Order => pb::unsolvable::Reason::Order,
+                Obstacle::Component => pb::unsolvable::Reason::Component,
+                Obstacle::Block => pb::unsolvable::Reason::Block,
                 Obstacle::Exhausted => pb::unsolvable::Reason::Exhausted,
             };
             Outcome::Unsolvable(pb::Unsolvable { reason: reason.into() })

@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{Drained, serve, start_engine};
-use crate::config::LimitsConfig;
+use crate::config::{LimitsConfig, Sweep};
 use crate::engine::Engine;
 
 type Served = Result<Drained, Box<dyn std::error::Error + Send + Sync>>;
@@ -48,10 +48,10 @@ impl Embedded {
 ///
 /// # Errors
 /// When the system gives no port or no thread.
-pub async fn embedded(limits: LimitsConfig, workers: usize) -> std::io::Result<Embedded> {
+pub async fn embedded(limits: LimitsConfig, workers: usize, sweep: Sweep) -> std::io::Result<Embedded> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
-    let engine = start_engine(&limits, workers)?;
+    let engine = start_engine(&limits, workers, sweep)?;
     let stop = CancellationToken::new();
     let shutdown = stop.clone().cancelled_owned();
     let served = tokio::spawn(serve(listener, engine.clone(), limits, shutdown));

@@ -1,5 +1,6 @@
 //! The only place that knows gRPC: wire types come in here and go no further.
 
+mod batches;
 mod conversation;
 mod convert;
 mod deadline;
@@ -7,6 +8,8 @@ mod embedded;
 mod grpc_timeout;
 mod health;
 mod incoming;
+mod jobs;
+mod packed;
 pub mod pb;
 mod server;
 mod solver;

@@ -17,7 +17,7 @@ use super::incoming::incoming;
 use super::pb::FILE_DESCRIPTOR_SET;
 use super::pb::solver_service_server::SolverServiceServer;
 use super::solver::{Drain, Shared, Solver};
-use crate::config::LimitsConfig;
+use crate::config::{LimitsConfig, Sweep};
 use crate::engine::{Engine, EngineConfig};
 
 /// How often a peer that says nothing is asked whether it is there, and how long it may take to say so.
@@ -45,12 +45,14 @@ const FLUSH_TIME: Duration = Duration::from_secs(1);
 ///
 /// # Panics
 /// Outside a tokio runtime.
-pub fn start_engine(limits: &LimitsConfig, workers: usize) -> io::Result<Engine> {
+pub fn start_engine(limits: &LimitsConfig, workers: usize, sweep: Sweep) -> io::Result<Engine> {
     Engine::start(EngineConfig {
         workers,
         max_in_flight: limits.max_in_flight as usize,
         max_queue: limits.max_queue as usize,
         max_cache_bytes: limits.max_cache_bytes,
+        max_table_bytes: limits.max_table_bytes,
+        sweep: sweep == Sweep::On,
     })
 }
 

@@ -9,9 +9,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 
-use super::conversation::Conversation;
+use super::batches::Batches;
+use super::conversation::{Conversation, Dialogue};
 use super::convert;
 use super::deadline::Deadline;
+use super::jobs::Jobs;
 use super::pb::{self, solver_service_server::SolverService};
 use super::status::ServiceError;
 use super::tally::Tally;
@@ -67,14 +69,15 @@ pub(super) struct Solver(pub(super) Shared);
 
 #[tonic::async_trait]
 impl SolverService for Solver {
-    type SolveStreamStream = Conversation;
+    type SolveStreamStream = Conversation<Jobs>;
+    type SolvePackedStream = Conversation<Batches>;
 
     async fn solve(&self, request: Request<pb::SolveRequest>) -> Result<Response<pb::SolveResponse>, Status> {
         let _call = self.0.open_call()?;
         let Some(job) = request.into_inner().job else {
             return Err(ServiceError::Misuse("job: is not set, expected a job").into());
         };
-        ServiceError::check_id(&job.request_id)?;
+        ServiceError::check_id("job.request_id", &job.request_id)?;
         let wants_path = convert::wants_path(&job)?;
         let answer = self.answer(&job).await?;
         if let Verdict::Failed(failure) = answer.verdict {
@@ -87,18 +90,23 @@ impl SolverService for Solver {
     async fn solve_stream(
         &self,
         request: Request<Streaming<pb::SolveStreamRequest>>,
-    ) -> Result<Response<Conversation>, Status> {
-        let call = self.0.open_call()?;
-        let deadline = request.extensions().get().map(|&Deadline(deadline)| deadline);
-        let tally = Tally::new(request.remote_addr());
-        Ok(Response::new(Conversation::new(self.0.clone(), request.into_inner(), deadline, tally, call)))
+    ) -> Result<Response<Conversation<Jobs>>, Status> {
+        self.converse(Jobs::new(self.0.clone()), request)
+    }
+
+    async fn solve_packed(
+        &self,
+        request: Request<Streaming<pb::SolvePackedRequest>>,
+    ) -> Result<Response<Conversation<Batches>>, Status> {
+        self.converse(Batches::new(self.0.clone()), request)
     }
 
     async fn get_server_info(
         &self,
         _: Request<pb::GetServerInfoRequest>,
     ) -> Result<Response<pb::GetServerInfoResponse>, Status> {
-        let (engine, cache) = (&self.0.engine, self.0.engine.cache_statistics());
+        let engine = &self.0.engine;
+        let (cache, tables) = (engine.cache_statistics(), engine.table_statistics());
         Ok(Response::new(pb::GetServerInfoResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             limits: Some(limits(&self.0.limits)),
@@ -111,11 +119,29 @@ impl SolverService for Solver {
                 evictions: cache.evictions,
             }),
             workers: u32::try_from(engine.config().workers).unwrap_or(u32::MAX),
+            tables: Some(pb::TableStatistics {
+                standard_ready: tables.standard_ready,
+                standard_bytes: tables.standard_bytes,
+                swept: tables.swept,
+                swept_bytes: tables.swept_bytes,
+            }),
         }))
     }
 }
 
 impl Solver {
+    fn converse<D: Dialogue>(
+        &self,
+        dialogue: D,
+        request: Request<Streaming<D::Request>>,
+    ) -> Result<Response<Conversation<D>>, Status> {
+        let call = self.0.open_call()?;
+        let deadline = request.extensions().get().map(|&Deadline(deadline)| deadline);
+        let tally = Tally::new(request.remote_addr());
+        let requests = request.into_inner();
+        Ok(Response::new(Conversation::new(&self.0, dialogue, requests, deadline, tally, call)))
+    }
+
     async fn answer(&self, job: &pb::Job) -> Result<Answer, ServiceError> {
         let query = convert::query(job, &self.0.limits, Instant::now())?;
         let (sender, receiver) = oneshot::channel();
@@ -149,5 +175,7 @@ fn limits(limits: &LimitsConfig) -> pb::Limits {
         max_nodes: limits.max_nodes,
         stall_timeout_ms: limits.stall_timeout_ms,
         drain_timeout_ms: limits.drain_timeout_ms,
+        max_table_bytes: limits.max_table_bytes,
+        max_packed_boards: limits.max_packed_boards,
     }
 }

@@ -25,8 +25,8 @@ pub(super) enum ServiceError {
     #[error("{field}: {description}")]
     Invalid { field: String, description: String },
     /// The job's id is in flight on its stream.
-    #[error("job.request_id: {0:?} is in flight on this stream already, expected an id of its own")]
-    DuplicateId(String),
+    #[error("{field}: {id:?} is in flight on this stream already, expected an id of its own")]
+    DuplicateId { field: &'static str, id: String },
     /// There is no room for the job.
     #[error(transparent)]
     Overload(#[from] Overload),
@@ -53,18 +53,18 @@ pub(super) enum ServiceError {
 }
 
 impl ServiceError {
-    /// A field that is wrong, below `job`, and what was expected.
-    pub(super) fn invalid(field: &str, description: impl Into<String>) -> Self {
-        Self::Invalid { field: format!("job.{field}"), description: description.into() }
+    /// A field that is wrong, and what was expected.
+    pub(super) fn invalid(field: impl Into<String>, description: impl Into<String>) -> Self {
+        Self::Invalid { field: field.into(), description: description.into() }
     }
 
     /// Refuses an id that is too long to be repeated.
-    pub(super) fn check_id(id: &str) -> Result<(), Self> {
+    pub(super) fn check_id(field: &str, id: &str) -> Result<(), Self> {
         if id.len() <= MAX_REQUEST_ID_BYTES {
             return Ok(());
         }
         Err(Self::invalid(
-            "request_id",
+            field,
             format!("has {} bytes, expected at most {MAX_REQUEST_ID_BYTES} (max_request_id_bytes)", id.len()),
         ))
     }
@@ -72,7 +72,7 @@ impl ServiceError {
     fn code(&self) -> Code {
         match self {
             Self::Invalid { .. } | Self::Misuse(_) => Code::InvalidArgument,
-            Self::DuplicateId(_) => Code::AlreadyExists,
+            Self::DuplicateId { .. } => Code::AlreadyExists,
             Self::Overload(_) | Self::Streams { .. } | Self::ReaderStalled { .. } => Code::ResourceExhausted,
             Self::Failure(Failure::Panicked) => Code::Internal,
             Self::Failure(Failure::Stopped) | Self::Draining => Code::Unavailable,
@@ -85,10 +85,9 @@ impl ServiceError {
             Self::Invalid { field, description } => {
                 ErrorDetails::with_bad_request_violation(field, description)
             }
-            Self::DuplicateId(_) => ErrorDetails::with_bad_request_violation(
-                "job.request_id",
-                "is in flight on this stream already",
-            ),
+            Self::DuplicateId { field, .. } => {
+                ErrorDetails::with_bad_request_violation(*field, "is in flight on this stream already")
+            }
             Self::Overload(_) | Self::Streams { .. } => ErrorDetails::with_retry_info(Some(RETRY_AFTER)),
             Self::Failure(Failure::Stopped) | Self::Draining => {
                 ErrorDetails::with_retry_info(Some(RETRY_AFTER_DRAIN))

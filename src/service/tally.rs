@@ -36,6 +36,20 @@ impl Tally {
         *count += 1;
     }
 
+    /// Counts the boards of a message, or the message when it was refused.
+    pub(super) fn packed(&mut self, answer: &pb::SolvePackedResponse) {
+        self.errors += u64::from(answer.error.is_some());
+        for &outcome in &answer.outcomes {
+            let count = match pb::PackedOutcome::try_from(i32::from(outcome)) {
+                Ok(pb::PackedOutcome::Solved) => &mut self.solved,
+                Ok(pb::PackedOutcome::Unsolvable) => &mut self.unsolvable,
+                Ok(pb::PackedOutcome::LimitReached) => &mut self.limit_reached,
+                _ => &mut self.errors,
+            };
+            *count += 1;
+        }
+    }
+
     /// The stream was ended by a status.
     pub(super) fn ended_by(&mut self, code: Code) {
         self.end = Some(code);

@@ -164,7 +164,7 @@ fn obstacles_have_names() {
 fn three_canonical_goals_are_left_of_3x3() {
     let goals: HashSet<Board> = permutations(9)
         .step_by(101)
-        .map(|goal| Canonical::of(&instance(3, 3, &goal, &goal)).goal())
+        .map(|goal| Canonical::of(&instance(3, 3, &goal, &goal)).goal().board())
         .collect();
     let expected = [0, 1, 4].map(|blank| Board::standard(9, blank));
     assert_eq!(goals, HashSet::from(expected));
@@ -226,16 +226,16 @@ proptest! {
         let (mut held, mut cells, mut blank) = (Position::new(canonical.start()), Vec::new(), start.cell_of(0));
         for &direction in &directions {
             blank = grid.step(blank, direction).unwrap();
-            cells.push(canonical.frame().to(blank));
-            held = held.slid(canonical.frame().to(blank));
+            cells.push(canonical.goal().frame().to(blank));
+            held = held.slid(canonical.goal().frame().to(blank));
         }
-        prop_assert_eq!(held.board(), canonical.goal());
-        let paths: Vec<Path> = Path::along(canonical.frame().layout(), canonical.start().cell_of(0), &cells).collect();
+        prop_assert_eq!(held.board(), canonical.goal().board());
+        let paths: Vec<Path> = Path::along(canonical.goal().frame().layout(), canonical.start().cell_of(0), &cells).collect();
         prop_assert_eq!(paths.len(), cells.len() + 1);
         for (passed, path) in paths.iter().enumerate() {
             prop_assert_eq!(path.len(), cells.len() - passed);
         }
-        let solution = Solution::new(&canonical, paths[0].clone());
+        let solution = Solution::new(canonical.goal(), canonical.start(), paths[0].clone());
         prop_assert_eq!(solution.directions().unwrap(), directions);
     }
 }

@@ -29,6 +29,8 @@ fn the_server_says_what_its_limits_are() {
             max_nodes: 1012,
             stall_timeout_ms: 1013,
             drain_timeout_ms: 1014,
+            max_table_bytes: 1015,
+            max_packed_boards: 1016,
         };
         let server = serve(limits, 3).await;
         let info =
@@ -50,6 +52,8 @@ fn the_server_says_what_its_limits_are() {
             max_nodes: 1012,
             stall_timeout_ms: 1013,
             drain_timeout_ms: 1014,
+            max_table_bytes: 1015,
+            max_packed_boards: 1016,
         };
         assert_eq!(info.limits, Some(expected));
         assert_eq!((info.version.as_str(), info.workers), (env!("CARGO_PKG_VERSION"), 3));

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use prost::Message;
-use taquin::config::LimitsConfig;
+use taquin::config::{LimitsConfig, Sweep};
 use taquin::service::pb::solver_service_client::SolverServiceClient;
 use taquin::service::pb::{self, answer::Outcome, cancel::Which, solve_stream_request::Kind};
 use taquin::service::{Embedded, embedded};
@@ -45,8 +45,9 @@ pub(crate) async fn wait_until(what: &str, within: Duration, mut holds: impl FnM
     }
 }
 
+/// A server without tables, which leave nothing to search.
 pub(crate) async fn serve(limits: LimitsConfig, workers: usize) -> Embedded {
-    embedded(limits, workers).await.unwrap()
+    embedded(limits, workers, Sweep::Off).await.unwrap()
 }
 
 /// A server with default limits and a client of it.

@@ -10,7 +10,7 @@
 use std::sync::{Arc, LazyLock};
 
 use super::layout::Shape;
-use super::{Board, Cell, Direction, Instance, Layout, MAX_CELLS};
+use super::{Board, Cell, Direction, Instance, Layout, MAX_CELLS, Tile};
 
 /// How a caller's board is held to be looked at canonically.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Frame {
     layout: Arc<Layout>,
     /// Where each of the caller's cells comes to lie.
     cell_to: Vec<Cell>,
+    /// Which of the caller's cells comes to lie at each.
+    cell_from: Vec<Cell>,
     /// The caller's direction for each canonical one.
     direction_from: [Direction; 4],
 }
@@ -61,8 +63,11 @@ impl Frame {
             let column = if mirrored { columns - 1 - column } else { column };
             if transposed { column * width + row } else { row * width + column }
         };
-        let cell_to: Vec<Cell> = (0..).take(grid.cells()).map(lies).collect();
-        let mut frame = Self { layout: Arc::clone(layout), cell_to, ..Self::trivial(grid) };
+        let mut frame = Self { layout: Arc::clone(layout), ..Self::trivial(grid) };
+        for cell in (0..).take(grid.cells()) {
+            frame.cell_to[usize::from(cell)] = lies(cell);
+            frame.cell_from[usize::from(lies(cell))] = cell;
+        }
         for from in (0..).take(grid.cells()) {
             for &to in grid.neighbours(from) {
                 let seen = layout.direction(frame.to(from), frame.to(to)).zip(grid.direction(from, to));
@@ -74,8 +79,9 @@ impl Frame {
     }
 
     fn trivial(layout: &Arc<Layout>) -> Self {
-        let cell_to = (0..).take(layout.cells()).collect();
-        Self { layout: Arc::clone(layout), cell_to, direction_from: Direction::ALL }
+        let cells: Vec<Cell> = (0..).take(layout.cells()).collect();
+        let layout = Arc::clone(layout);
+        Self { layout, cell_to: cells.clone(), cell_from: cells, direction_from: Direction::ALL }
     }
 
     /// The canonical layout.
@@ -90,6 +96,28 @@ impl Frame {
         self.cell_to[usize::from(cell)]
     }
 
+    /// The caller's cell that comes to lie at a canonical one.
+    #[must_use]
+    pub fn from(&self, cell: Cell) -> Cell {
+        self.cell_from[usize::from(cell)]
+    }
+
+    /// The caller's word for a canonical one, each as of [`Path::Word`](super::Path::Word).
+    #[must_use]
+    pub fn word_from(&self, word: u64) -> u64 {
+        /// The bit of each direction that tells Down from Up and Right from Left.
+        const SIGNS: u64 = 0x5555_5555_5555_5555;
+        let all = |flag: bool| if flag { SIGNS } else { 0 };
+        let turned = |canonical: Direction, bit: u8| {
+            (self.direction_from(canonical) as u8 ^ canonical as u8) & bit != 0
+        };
+        let sideways = word >> 1 & SIGNS;
+        let flips = !sideways & all(turned(Direction::Up, 1)) | sideways & all(turned(Direction::Left, 1));
+        let turns = all(turned(Direction::Up, 2)) << 1;
+        let moves = (1 << word.ilog2()) - 1;
+        word ^ (flips & SIGNS | turns) & moves
+    }
+
     /// The caller's direction for a canonical one.
     #[must_use]
     pub fn direction_from(&self, direction: Direction) -> Direction {
@@ -97,46 +125,120 @@ impl Frame {
     }
 }
 
-/// An instance in its canonical form.
+/// A goal in its canonical form, and how its boards are brought there.
 #[derive(Clone, Debug)]
-pub struct Canonical {
+pub struct Goal {
     frame: Arc<Frame>,
-    start: Board,
+    /// The canonical name of each of the caller's tiles.
+    names: [Tile; MAX_CELLS],
+    board: Board,
+    blank: Cell,
+}
+
+/// What goals have in common exactly when they are the same: the layout's code and
+/// the whole board, not a hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Problem {
+    layout: u128,
     goal: Board,
 }
 
-/// What two canonical forms have in common exactly when they are the same: the
-/// layout's code and both whole boards, not a hash.
+impl Goal {
+    /// The canonical form of a goal on a layout.
+    #[must_use]
+    pub fn new(layout: &Arc<Layout>, goal: Board) -> Self {
+        Self::in_frame(Frame::of(layout, goal.cell_of(0)), goal)
+    }
+
+    /// The goal held as its caller holds it, only the tiles renamed: smallest paths to
+    /// it are the caller's own smallest paths.
+    #[must_use]
+    pub fn as_held(layout: &Arc<Layout>, goal: Board) -> Self {
+        Self::in_frame(Arc::new(Frame::trivial(layout)), goal)
+    }
+
+    fn in_frame(frame: Arc<Frame>, goal: Board) -> Self {
+        let cells = frame.layout.cells();
+        let blank = frame.to(goal.cell_of(0));
+        let board = Board::standard(cells, blank);
+        let mut names = [0; MAX_CELLS];
+        for (cell, tile) in (0..).zip(goal.tiles(cells)) {
+            names[usize::from(tile)] = board.tile(frame.to(cell));
+        }
+        Self { frame, names, board, blank }
+    }
+
+    /// The canonical form of a board on the way to this goal.
+    #[must_use]
+    pub fn canonical(&self, start: Board) -> Board {
+        let tiles = start.tiles(self.frame.layout.cells());
+        Board::from_bits(
+            tiles
+                .zip(&self.frame.cell_to)
+                .fold(0, |bits, (tile, cell)| bits | u64::from(self.names[usize::from(tile)]) << (4 * cell)),
+        )
+    }
+
+    /// How the caller's boards are held.
+    #[must_use]
+    pub fn frame(&self) -> &Arc<Frame> {
+        &self.frame
+    }
+
+    /// The canonical goal: the standard board around its blank.
+    #[must_use]
+    pub fn board(&self) -> Board {
+        self.board
+    }
+
+    /// Where its blank is.
+    #[must_use]
+    pub fn blank(&self) -> Cell {
+        self.blank
+    }
+
+    /// Its layout and board.
+    #[must_use]
+    pub fn problem(&self) -> Problem {
+        Problem { layout: self.frame.layout.code(), goal: self.board }
+    }
+}
+
+/// An instance in its canonical form.
+#[derive(Clone, Debug)]
+pub struct Canonical {
+    goal: Goal,
+    start: Board,
+}
+
+/// What two canonical forms have in common exactly when they are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    layout: u128,
+    problem: Problem,
     start: Board,
-    goal: Board,
 }
 
 impl Canonical {
     /// The canonical form of an instance.
     #[must_use]
     pub fn of(instance: &Instance) -> Self {
-        let cells = instance.layout().cells();
-        let goal_blank = instance.goal().cell_of(0);
-        let frame = Frame::of(instance.layout(), goal_blank);
-        let goal = Board::standard(cells, frame.to(goal_blank));
-        let mut name = [0; 16];
-        for (cell, tile) in (0..).zip(instance.goal().tiles(cells)) {
-            name[usize::from(tile)] = goal.tile(frame.to(cell));
-        }
-        let mut start = [0; MAX_CELLS];
-        for (cell, tile) in (0..).zip(instance.start().tiles(cells)) {
-            start[usize::from(frame.to(cell))] = name[usize::from(tile)];
-        }
-        Self { frame, start: Board::new(&start[..cells]), goal }
+        Self::towards(Goal::new(instance.layout(), instance.goal()), instance.start())
     }
 
-    /// How the caller's board is held.
+    /// The form of an instance held as its caller holds it; see [`Goal::as_held`].
     #[must_use]
-    pub fn frame(&self) -> &Arc<Frame> {
-        &self.frame
+    pub fn as_held(instance: &Instance) -> Self {
+        Self::towards(Goal::as_held(instance.layout(), instance.goal()), instance.start())
+    }
+
+    fn towards(goal: Goal, start: Board) -> Self {
+        Self { start: goal.canonical(start), goal }
+    }
+
+    /// The goal.
+    #[must_use]
+    pub fn goal(&self) -> &Goal {
+        &self.goal
     }
 
     /// The canonical start.
@@ -145,16 +247,10 @@ impl Canonical {
         self.start
     }
 
-    /// The canonical goal: the standard one around its blank.
-    #[must_use]
-    pub fn goal(&self) -> Board {
-        self.goal
-    }
-
-    /// The key of a canonical start on the way to the same goal.
+    /// The key of another canonical board on the way to the same goal.
     #[must_use]
     pub fn key_of(&self, start: Board) -> Key {
-        Key { layout: self.frame.layout.code(), start, goal: self.goal }
+        Key { problem: self.goal.problem(), start }
     }
 
     /// Its own key.

@@ -27,6 +27,19 @@ pub struct Instance {
 }
 
 impl Instance {
+    /// The goal that was written down for a layout, as of [`Setup`].
+    ///
+    /// # Errors
+    /// [`Invalid`] with [`Field::Goal`].
+    pub fn goal_of(layout: &Layout, tiles: &[u32]) -> Result<Board, Invalid> {
+        match layout.cells() {
+            cells if tiles.is_empty() => {
+                Ok(Board::standard(cells, Cell::try_from(cells - 1).expect("at most MAX_CELLS")))
+            }
+            cells => board(Field::Goal, tiles, cells),
+        }
+    }
+
     /// Its cells.
     #[must_use]
     pub fn layout(&self) -> &Arc<Layout> {
@@ -52,11 +65,7 @@ impl TryFrom<Setup<'_>> for Instance {
     fn try_from(setup: Setup) -> Result<Self, Invalid> {
         let cells = setup.layout.cells();
         let start = board(Field::Start, setup.start, cells)?;
-        let goal = if setup.goal.is_empty() {
-            Board::standard(cells, Cell::try_from(cells - 1).expect("at most MAX_CELLS"))
-        } else {
-            board(Field::Goal, setup.goal, cells)?
-        };
+        let goal = Self::goal_of(setup.layout, setup.goal)?;
         Ok(Self { layout: Arc::clone(setup.layout), start, goal })
     }
 }

@@ -8,20 +8,23 @@
 
 mod board;
 mod canonical;
+mod dense;
 mod instance;
 mod layout;
 mod packed;
-mod parity;
 mod path;
 mod rank;
+mod solvability;
 mod space;
+mod theta;
 
 pub use board::{Board, Tile};
-pub use canonical::{Canonical, Frame, Key};
+pub use canonical::{Canonical, Frame, Goal, Key, Problem};
+pub use dense::DenseIndex;
 pub use instance::{Field, Instance, Invalid, Setup};
 pub use layout::{Cell, Direction, Layout, MAX_CELLS, Shape};
 pub use packed::Packed32;
-pub use parity::{Obstacle, obstacle};
 pub use path::{Path, Solution};
 pub use rank::{rank, unrank};
+pub use solvability::{Obstacle, obstacle};
 pub use space::{Position, SlidingSpace};

@@ -19,6 +19,17 @@ impl Packed32 {
         Self(board.bits() as u32)
     }
 
+    /// The board that bits stand for, as the type describes them; `None` when a tile is
+    /// out of range or stands twice.
+    #[must_use]
+    pub fn read(bits: u32, cells: usize) -> Option<Board> {
+        let written = cells.min(8);
+        let seen = (0..written).fold(0_u32, |seen, cell| seen | 1 << (bits >> (4 * cell) & 15));
+        let blank_above = written == 8 || bits >> (4 * written) == 0;
+        let sound = blank_above && seen.count_ones() as usize == written && seen >> cells == 0;
+        sound.then(|| Self(bits).unpack(cells))
+    }
+
     /// The board of so many cells that was packed.
     #[must_use]
     pub fn unpack(self, cells: usize) -> Board {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Canonical, Cell, Direction, Frame, Layout};
+use super::{Board, Cell, Direction, Frame, Goal, Layout, Shape};
 
 /// The canonical moves from a board to its goal.
 ///
@@ -17,14 +17,14 @@ pub enum Path {
     Cells(Arc<[Cell]>, usize),
 }
 
-/// The most moves of a [`Path::Word`]; also the most that a 3x3 board needs.
-const WORD_MOVES: usize = 31;
-
 impl Path {
+    /// The most moves of a [`Path::Word`]; also the most that a 3x3 board needs.
+    pub const WORD_MOVES: u32 = 31;
+
     /// The paths of all boards along a way through a layout: first of the board
     /// whose blank is at `blank`, last of the goal.
     pub fn along(layout: &Layout, blank: Cell, cells: &[Cell]) -> impl Iterator<Item = Self> {
-        let directions: Option<Vec<Direction>> = (cells.len() <= WORD_MOVES)
+        let directions: Option<Vec<Direction>> = (cells.len() <= Self::WORD_MOVES as usize)
             .then(|| {
                 let from = std::iter::once(blank).chain(cells.iter().copied());
                 from.zip(cells).map(|(from, &to)| layout.direction(from, to)).collect()
@@ -37,6 +37,11 @@ impl Path {
             Some(word) => Self::Word(word >> (2 * passed)),
             None => Self::Cells(Arc::clone(&shared), passed),
         })
+    }
+
+    /// The moves of a word.
+    pub fn directions_of(word: u64) -> impl Iterator<Item = Direction> {
+        (0..word.ilog2() / 2).map(move |i| Direction::ALL[(word >> (2 * i) & 3) as usize])
     }
 
     /// How many moves it has.
@@ -64,10 +69,10 @@ pub struct Solution {
 }
 
 impl Solution {
-    /// The caller's solution of a canonical instance.
+    /// The caller's solution of a canonical board on the way to a goal.
     #[must_use]
-    pub fn new(canonical: &Canonical, path: Path) -> Self {
-        Self { path, frame: Arc::clone(canonical.frame()), blank: canonical.start().cell_of(0) }
+    pub fn new(goal: &Goal, start: Board, path: Path) -> Self {
+        Self { path, frame: Arc::clone(goal.frame()), blank: start.cell_of(0) }
     }
 
     /// Its number of moves.
@@ -79,16 +84,13 @@ impl Solution {
     /// The caller's directions of the blank; `None` in a graph, which has none.
     #[must_use]
     pub fn directions(&self) -> Option<Vec<Direction>> {
-        let canonical = match &self.path {
-            Path::Word(word) => {
-                (0..self.path.len()).map(|i| Direction::ALL[(word >> (2 * i) & 3) as usize]).collect()
-            }
+        let layout = self.frame.layout();
+        let canonical: Vec<Direction> = match &self.path {
+            Path::Word(word) => Path::directions_of(*word).collect(),
             Path::Cells(cells, passed) => {
                 let cells = &cells[*passed..];
                 let from = std::iter::once(self.blank).chain(cells.iter().copied());
-                from.zip(cells)
-                    .map(|(from, &to)| self.frame.layout().direction(from, to))
-                    .collect::<Option<Vec<_>>>()?
+                from.zip(cells).map(|(from, &to)| layout.direction(from, to)).collect::<Option<_>>()?
             }
         };
         Some(canonical.into_iter().map(|direction| self.frame.direction_from(direction)).collect())
@@ -97,6 +99,31 @@ impl Solution {
     /// The caller's directions as letters, `U D L R`; `None` in a graph.
     #[must_use]
     pub fn letters(&self) -> Option<String> {
-        Some(self.directions()?.into_iter().map(Direction::letter).collect())
+        match (&self.path, self.frame.layout().shape()) {
+            (_, Shape::Graph) => None,
+            (&Path::Word(word), _) => {
+                let directions = Path::directions_of(word);
+                Some(directions.map(|direction| self.frame.direction_from(direction).letter()).collect())
+            }
+            _ => Some(self.directions()?.into_iter().map(Direction::letter).collect()),
+        }
+    }
+
+    /// The cells that the blank enters, as the caller numbers them.
+    #[must_use]
+    pub fn cells(&self) -> Vec<Cell> {
+        match &self.path {
+            Path::Cells(cells, passed) => {
+                cells[*passed..].iter().map(|&cell| self.frame.from(cell)).collect()
+            }
+            Path::Word(word) => {
+                let mut blank = self.blank;
+                let step = |direction| {
+                    blank = self.frame.layout().step(blank, direction).expect("a path stays on its layout");
+                    self.frame.from(blank)
+                };
+                Path::directions_of(*word).map(step).collect()
+            }
+        }
     }
 }

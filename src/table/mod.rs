@@ -1,0 +1,162 @@
+//! Every board of one goal, swept once: dense and immutable. It knows neither
+//! callers nor how often it is asked.
+
+use std::sync::Arc;
+
+use crate::domain::sliding::{
+    Board, Cell, DenseIndex, Direction, Layout, Path, Position, Shape, SlidingSpace,
+};
+use crate::search::{Budget, Stop, breadth_first};
+use crate::space::StateSpace;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Table {
+    layout: Arc<Layout>,
+    index: DenseIndex,
+    entries: Entries,
+}
+
+/// One entry for each dense place.
+#[derive(Debug)]
+enum Entries {
+    /// On a grid whose paths all fit one: the word of the path, 0 where there is none.
+    Words(Vec<u64>),
+    /// Elsewhere the first step.
+    Steps(Vec<Step>),
+}
+
+/// The first step of a path.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    /// The moves to the goal; [`UNREACHED`] where there is no path.
+    distance: u16,
+    /// The cell the blank enters; its own at the goal.
+    to: Cell,
+}
+
+const UNREACHED: Step = Step { distance: u16::MAX, to: 0 };
+
+impl Table {
+    /// Sweeps all boards from which the goal of a layout can be reached.
+    ///
+    /// # Errors
+    /// The budget's [`Stop`].
+    pub fn sweep(layout: &Arc<Layout>, goal: Board, budget: &mut Budget) -> Result<Self, Stop> {
+        let index = DenseIndex::new(layout, goal);
+        let space = SlidingSpace::new(Arc::clone(layout));
+        let entries = match words(&space, &index, goal, budget)? {
+            Some(words) => Entries::Words(words),
+            None => Entries::Steps(steps(&space, &index, goal, budget)?),
+        };
+        Ok(Self { layout: Arc::clone(layout), index, entries })
+    }
+
+    /// The smallest shortest path of a board of its layout to its goal, if there is one.
+    #[must_use]
+    pub fn path(&self, start: Board) -> Option<Path> {
+        let blank = start.cell_of(0);
+        match &self.entries {
+            Entries::Words(_) => self.word(start, blank).map(Path::Word),
+            Entries::Steps(steps) => {
+                let cells = self.walk(steps, Position::new(start))?;
+                Path::along(&self.layout, blank, &cells).next()
+            }
+        }
+    }
+
+    /// The word of a board's path, as of [`Path::Word`]; `None` where there is no path,
+    /// and on layouts whose paths are not all words.
+    #[must_use]
+    pub fn word(&self, start: Board, blank: Cell) -> Option<u64> {
+        let Entries::Words(words) = &self.entries else { return None };
+        Some(words[self.index.place(start, blank)?]).filter(|&word| word != 0)
+    }
+
+    /// Whether all its paths are words.
+    #[must_use]
+    pub fn has_words(&self) -> bool {
+        matches!(self.entries, Entries::Words(_))
+    }
+
+    /// Bytes it takes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match &self.entries {
+            Entries::Words(words) => size_of_val(&words[..]),
+            Entries::Steps(steps) => size_of_val(&steps[..]),
+        }
+    }
+
+    fn walk(&self, steps: &[Step], mut position: Position) -> Option<Vec<Cell>> {
+        let first = steps[self.index.place(position.board(), position.blank())?];
+        if first.distance == UNREACHED.distance {
+            return None;
+        }
+        let mut cells = Vec::with_capacity(first.distance.into());
+        while cells.len() < first.distance.into() {
+            let place = self.index.place(position.board(), position.blank());
+            let to = steps[place.expect("a move keeps the goal in reach")].to;
+            cells.push(to);
+            position = position.slid(to);
+        }
+        Some(cells)
+    }
+}
+
+/// The word of each board's path; `None` when not all paths are words.
+fn words(
+    space: &SlidingSpace,
+    index: &DenseIndex,
+    goal: Board,
+    budget: &mut Budget,
+) -> Result<Option<Vec<u64>>, Stop> {
+    let layout = space.layout();
+    if matches!(layout.shape(), Shape::Graph) {
+        return Ok(None);
+    }
+    let mut words = vec![0_u64; index.len()];
+    let mut fit = true;
+    breadth_first::sweep(space, &Position::new(goal), budget, |packed, depth| {
+        let position = space.unpack(packed);
+        let place = |position: &Position| index.place(position.board(), position.blank());
+        // The smallest path begins with the first move that leads one nearer.
+        let nearer = |to: Cell| {
+            let rest = words[place(&position.slid(to))?];
+            let direction: Direction = layout.direction(position.blank(), to)?;
+            (rest != 0 && rest.ilog2() / 2 + 1 == depth).then_some(rest << 2 | direction as u64)
+        };
+        let word = if depth == 0 { Some(1) } else { space.actions(&position).find_map(nearer) };
+        let place = place(&position).expect("reached from the goal");
+        match word {
+            Some(word) if depth <= Path::WORD_MOVES => words[place] = word,
+            _ => fit = false,
+        }
+    })?;
+    Ok(fit.then_some(words))
+}
+
+fn steps(
+    space: &SlidingSpace,
+    index: &DenseIndex,
+    goal: Board,
+    budget: &mut Budget,
+) -> Result<Vec<Step>, Stop> {
+    let mut steps = vec![UNREACHED; index.len()];
+    breadth_first::sweep(space, &Position::new(goal), budget, |packed, depth| {
+        let position = space.unpack(packed);
+        let place = |position: &Position| index.place(position.board(), position.blank());
+        let distance = u16::try_from(depth).expect("a board of nine cells is nearer than 65,535 moves");
+        let nearer = |to: &Cell| {
+            let rest = place(&position.slid(*to)).map(|place| steps[place].distance);
+            rest.is_some_and(|rest| rest.checked_add(1) == Some(distance))
+        };
+        let to = if depth == 0 {
+            position.blank()
+        } else {
+            space.actions(&position).find(nearer).expect("reached from a board one nearer")
+        };
+        steps[place(&position).expect("reached from the goal")] = Step { distance, to };
+    })?;
+    Ok(steps)
+}
