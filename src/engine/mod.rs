@@ -146,7 +146,7 @@ impl Engine {
         {
             return Ok(Asked::Now(query.known(&canonical, known, Source::Cache)));
         }
-        if !query.bypass_table && self.shared.tables.is_asked_often(canonical.goal().problem()) {
+        if !query.bypass_table && self.shared.tables.is_asked_often(canonical.goal()) {
             self.shared.sweep_soon(canonical.goal());
         }
         flight::board(&self.shared, query, canonical, reply)

@@ -32,6 +32,7 @@ pub(super) struct Tables {
     swept: Cache<Problem, Arc<Table>>,
     halves: Cache<Problem, Arc<Half>>,
     asked: Cache<Problem, Arc<AtomicU32>>,
+    max_bytes: u64,
 }
 
 /// A table that is held.
@@ -92,6 +93,7 @@ impl Tables {
             swept: Cache::new(max_bytes),
             halves: Cache::new(HALVES_BYTES),
             asked: Cache::new(COUNTS_BYTES),
+            max_bytes,
         }
     }
 
@@ -120,15 +122,18 @@ impl Tables {
         self.swept.insert(problem, table);
     }
 
-    /// Counts a search towards a goal; `true` once, when it has been asked often.
-    pub(super) fn is_asked_often(&self, problem: Problem) -> bool {
+    /// Counts a search towards a goal; `true` now and then when it is asked often and
+    /// its table would be kept.
+    pub(super) fn is_asked_often(&self, goal: &Goal) -> bool {
+        let problem = goal.problem();
         let Some(count) = self.asked.get(&problem) else {
             self.asked.insert(problem, Arc::new(AtomicU32::new(1)));
             return false;
         };
         // Counting starts again, for a table may be evicted, or find no room in the queue.
         let counted = count.fetch_add(1, Relaxed) + 1;
-        counted.is_multiple_of(ASKED_OFTEN)
+        let bytes = || Table::max_bytes(goal.frame().layout(), goal.board()) as u64;
+        counted.is_multiple_of(ASKED_OFTEN) && bytes() < self.max_bytes
     }
 
     /// The goal's half of a two-ended search, made now if it is not there.

@@ -69,7 +69,7 @@ fn instance(sliding: &pb::SlidingPuzzle) -> Result<Instance, ServiceError> {
         Some(Layout::Graph(shape)) => graph("job.sliding.graph", shape)?,
         None => {
             return Err(ServiceError::invalid(
-                "sliding.layout",
+                "job.sliding.layout",
                 "is not set, expected a layout, such as grid",
             ));
         }

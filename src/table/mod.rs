@@ -79,6 +79,12 @@ impl Table {
         matches!(self.entries, Entries::Words(_))
     }
 
+    /// The most bytes that the table of a goal could take.
+    #[must_use]
+    pub fn max_bytes(layout: &Layout, goal: Board) -> usize {
+        DenseIndex::new(layout, goal).len() * size_of::<u64>().max(size_of::<Step>())
+    }
+
     /// Bytes it takes.
     #[must_use]
     pub fn bytes(&self) -> usize {

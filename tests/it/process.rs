@@ -22,7 +22,8 @@ impl Worker {
     pub(crate) fn spawn(arguments: &[&str]) -> Self {
         let spawned = Instant::now();
         let mut child = command()
-            .args(["--listen", "127.0.0.1:0", "--log-format", "json"])
+            // Without tables, which leave nothing to search.
+            .args(["--listen", "127.0.0.1:0", "--log-format", "json", "--sweep", "off"])
             .args(arguments)
             .stderr(Stdio::piped())
             .spawn()

@@ -58,12 +58,15 @@ def say(text):
 
 
 class Server:
-    """A server process of our own, on a loopback port that the system chooses."""
+    """A server process of our own, on a loopback port that the system chooses; without tables unless asked for, since
+    they leave nothing to search."""
 
     running = []
 
-    def __init__(self, *flags):
+    def __init__(self, *flags, tables=False):
         command = [BINARY, "--listen", "127.0.0.1:0", "--log-format", "json", "--log", "info", *flags]
+        if not tables:
+            command += ["--sweep", "off", "--max-table-bytes", "0"]
         env = {name: value for name, value in os.environ.items() if not name.startswith("TAQUIN_")}
         self.process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.running.append(self.process)
@@ -686,7 +689,7 @@ class Unary(unittest.TestCase):
         self.assertEqual(info.workers, 2)
         self.assertEqual(info.limits.max_cells, 9)
         unset = [field.name for field in info.limits.DESCRIPTOR.fields if not getattr(info.limits, field.name)]
-        self.assertEqual(unset, [])
+        self.assertEqual(unset, ["max_table_bytes"])
 
     def test_what_is_no_message_or_no_method_has_a_status(self):
         def call(method, request, **kwargs):
@@ -705,6 +708,71 @@ class Unary(unittest.TestCase):
 
 
 # ---- What it says of itself
+
+
+class Packed(unittest.TestCase):
+    """Boards in bulk, packed and read by what the contract says, and nothing else."""
+
+    MOVES = {0: -3, 1: 3, 2: -1, 3: 1}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(tables=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.stop()
+
+    @staticmethod
+    def pack(tiles):
+        return sum(tile << (4 * cell) for cell, tile in enumerate(tiles[:8])).to_bytes(4, "little")
+
+    def test_ten_thousand_boards_in_messages_of_a_thousand(self):
+        rng = random.Random(SEED)
+        goal = rng.sample(range(9), 9)
+        boards = [rng.sample(range(9), 9) for _ in range(10_000)]
+        messages = [boards[i : i + 1000] for i in range(0, 10_000, 1000)]
+        requests = (
+            pb.SolvePackedRequest(
+                request_id=str(number), grid=pb.Grid(rows=3, columns=3), goal=goal, boards=b"".join(map(self.pack, message))
+            )
+            for number, message in enumerate(messages)
+        )
+        solved = 0
+        for answer in self.server.solver.SolvePacked(requests, timeout=PATIENCE):
+            message = messages[int(answer.request_id)]
+            messages[int(answer.request_id)] = None
+            for i, tiles in enumerate(message):
+                word = int.from_bytes(answer.words[8 * i : 8 * i + 8], "little")
+                distance = int.from_bytes(answer.distances[2 * i : 2 * i + 2], "little")
+                if answer.outcomes[i] == pb.PACKED_OUTCOME_UNSOLVABLE:
+                    self.assertEqual((word, distance), (0, 0))
+                    continue
+                self.assertEqual(answer.outcomes[i], pb.PACKED_OUTCOME_SOLVED)
+                self.assertEqual(word.bit_length() - 1, 2 * distance)
+                tiles = list(tiles)
+                for move in range(distance):
+                    blank = tiles.index(0)
+                    to = blank + self.MOVES[word >> (2 * move) & 3]
+                    tiles[blank], tiles[to] = tiles[to], tiles[blank]
+                self.assertEqual(tiles, goal)
+                solved += 1
+        self.assertEqual(messages, [None] * 10)
+        self.assertTrue(4500 < solved < 5500, solved)
+
+    def test_what_is_no_board_has_its_outcome(self):
+        boards = self.pack(range(9)) + b"\xff\xff\xff\xff"
+        requests = [pb.SolvePackedRequest(grid=pb.Grid(rows=3, columns=3), boards=boards), pb.SolvePackedRequest()]
+        first, second = self.server.solver.SolvePacked(iter(requests), timeout=PATIENCE)
+        self.assertEqual(list(first.outcomes), [pb.PACKED_OUTCOME_SOLVED, pb.PACKED_OUTCOME_MALFORMED])
+        self.assertEqual(second.error.code, code_pb2.INVALID_ARGUMENT)
+
+    def test_the_tables_are_reported(self):
+        deadline = time.monotonic() + PATIENCE
+        while not (tables := self.server.solver.GetServerInfo(pb.GetServerInfoRequest(), timeout=PATIENCE).tables).standard_ready:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        self.assertEqual(tables.standard_bytes, 3 * 181_440 * 8)
 
 
 class Health(unittest.TestCase):
