@@ -48,7 +48,7 @@ pub enum Sweep {
     /// In the background; until it is done, boards are searched
     #[default]
     On,
-    /// Every board is searched, or found in the cache
+    /// Boards are searched; goals get tables only when they are asked often, or in bulk
     Off,
 }
 

@@ -56,9 +56,9 @@ pub struct CacheStatistics {
 
 impl<K: Copy + Eq + Hash, V: Clone + Weigh> Cache<K, V> {
     /// What one entry weighs besides its value's heap: the key in map and order,
-    /// the value, and the byte of control and the share of free places that an open
-    /// hash table at seven eighths has for each.
-    const ENTRY_BYTES: u64 = ((size_of::<K>() + size_of::<Held<V>>() + 1) * 8 / 7 + size_of::<K>()) as u64;
+    /// the value, and the byte of control and the share of free places in an open hash
+    /// table, which has just doubled when it is fullest with them: seven sixteenths used.
+    const ENTRY_BYTES: u64 = ((size_of::<K>() + size_of::<Held<V>>() + 1) * 16 / 7 + size_of::<K>()) as u64;
 
     /// An empty cache that may weigh so many bytes.
     #[must_use]

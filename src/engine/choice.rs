@@ -21,10 +21,12 @@ pub(super) fn solve(
     let space = SlidingSpace::new(Arc::clone(canonical.goal().frame().layout()));
     let (start, goal) = (Position::new(canonical.start()), Position::new(canonical.goal().board()));
     match algorithm {
-        Algorithm::Auto | Algorithm::Bidirectional => match kept {
-            Some(tables) => tables.half(&space, canonical.goal())?.search(&space, &start, budget),
-            None => bidirectional::search(&space, &start, &goal, budget),
-        },
+        Algorithm::Auto | Algorithm::Bidirectional => {
+            match kept.map(|tables| tables.half(&space, canonical.goal(), budget)).transpose()?.flatten() {
+                Some(half) => half.search(&space, &start, budget),
+                None => bidirectional::search(&space, &start, &goal, budget),
+            }
+        }
         Algorithm::BreadthFirst => breadth_first::search(&space, &start, &goal, budget),
         Algorithm::AStar => {
             a_star::search(&space, &DistanceSum::new(&space, canonical.goal().board()), &start, &goal, budget)

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
-use hashbrown::DefaultHashBuilder;
+use hashbrown::{DefaultHashBuilder, HashMap};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::job::{Known, Limit, verdict};
@@ -43,6 +43,11 @@ pub(super) struct Flights {
 impl Flights {
     pub(super) fn coalesced(&self) -> u64 {
         self.coalesced.load(Relaxed)
+    }
+
+    /// A number for one who waits.
+    pub(super) fn next_waiter(&self) -> WaiterId {
+        self.waiters.fetch_add(1, Relaxed)
     }
 
     /// Ends every flight; its waiters are answered [`Failure::Stopped`].
@@ -85,7 +90,7 @@ enum Phase {
 
 struct State {
     phase: Phase,
-    waiters: Vec<Waiter>,
+    waiters: HashMap<WaiterId, Waiter>,
 }
 
 /// How a search ended.
@@ -146,7 +151,7 @@ pub(super) fn board(
     let limit = shared.config.max_in_flight;
     let permit =
         Arc::clone(&shared.in_flight).try_acquire_owned().map_err(|_| Overload::InFlight { limit })?;
-    let id = shared.flights.waiters.fetch_add(1, Relaxed);
+    let id = shared.flights.next_waiter();
     let alone = query.bypass_cache.then_some(id);
     let key = FlightKey { board: canonical.key(), algorithm: query.algorithm, alone };
     let waiter = |source, canonical| Waiter {
@@ -168,7 +173,7 @@ pub(super) fn board(
         let mut state = flight.state();
         if !matches!(state.phase, Phase::Landed) {
             flight.join(shared, &mut state, query);
-            state.waiters.push(waiter(Source::Coalesced, canonical));
+            state.waiters.insert(id, waiter(Source::Coalesced, canonical));
             shared.clock.watch(query.deadline, id, flight);
             return ticket(flight);
         }
@@ -186,7 +191,7 @@ pub(super) fn board(
     if !shared.queue.push(place, Work::Flight(Arc::clone(&flight))) {
         return Err(Overload::Queue { limit: shared.queue.max_len() });
     }
-    state.waiters.push(waiter(Source::Search, canonical));
+    state.waiters.insert(id, waiter(Source::Search, canonical));
     shared.clock.watch(query.deadline, id, &flight);
     drop(state);
     let taken = ticket(&flight);
@@ -205,7 +210,7 @@ impl Flight {
             limits: Arc::new(Limits::new(query.deadline, query.max_nodes, query.max_moves)),
             #[cfg(feature = "faults")]
             fault: query.fault,
-            state: Mutex::new(State { phase: Phase::Waiting(place), waiters: Vec::with_capacity(1) }),
+            state: Mutex::new(State { phase: Phase::Waiting(place), waiters: HashMap::with_capacity(1) }),
         }
     }
 
@@ -280,7 +285,7 @@ impl Flight {
         };
         shared.flights.map.remove_if(&self.key, |_, flight| Arc::ptr_eq(flight, self));
         let solve_time = flown.elapsed();
-        for waiter in waiters {
+        for waiter in waiters.into_values() {
             shared.clock.forget(waiter.deadline, waiter.id);
             let queue_time = flown.saturating_duration_since(waiter.arrived);
             let statistics = Statistics { queue_time, solve_time, expanded, generated };
@@ -309,7 +314,8 @@ impl Flight {
             proven if proven > max_moves => {
                 Verdict::LimitReached { limit: Limit::Moves, lower_bound: max_moves + 1 }
             }
-            lower_bound => Verdict::LimitReached { limit, lower_bound },
+            // A flight is never that of a solved board, so one move is proven from the start.
+            proven => Verdict::LimitReached { limit, lower_bound: proven.max(1) },
         }
     }
 
@@ -326,8 +332,7 @@ impl Flight {
     fn leave(self: &Arc<Self>, shared: &Shared, id: WaiterId) -> Option<(Waiter, Statistics)> {
         let (waiter, since, left) = {
             let mut state = self.state();
-            let index = state.waiters.iter().position(|waiter| waiter.id == id)?;
-            let waiter = state.waiters.swap_remove(index);
+            let waiter = state.waiters.remove(&id)?;
             let since = if let Phase::Flying { since } = state.phase { Some(since) } else { None };
             let left = state.waiters.is_empty().then(|| std::mem::replace(&mut state.phase, Phase::Landed));
             (waiter, since, left)

@@ -30,7 +30,7 @@ pub use job::{
 use pool::Pool;
 use queue::Queue;
 use sweep::Sweeps;
-pub use sweep::Swept;
+pub use sweep::{SweepTicket, Swept};
 use tables::Tables;
 pub use tables::{Held, TableStatistics};
 
@@ -62,14 +62,22 @@ pub enum Asked {
     Later(Ticket),
 }
 
+/// What became of asking for a table.
+pub enum TableAsked<'a> {
+    /// It is there; the reply was not made.
+    Now(Held<'a>),
+    /// A worker will answer through the reply. Dropping the ticket gives that up.
+    Later(SweepTicket),
+}
+
 type SolvedCache = Cache<Key, Known>;
 
 impl Weigh for Known {
     fn heap_bytes(&self) -> usize {
         match self {
             Self::Path(Path::Word(_)) | Self::Unreachable => 0,
-            // All boards along a path share its cells: the share of each is its own move.
-            Self::Path(Path::Cells(..)) => 1,
+            // All boards along a path share its cells, but which of them are kept is not known.
+            Self::Path(Path::Cells(cells, _)) => cells.len() + 2 * size_of::<usize>(),
         }
     }
 }
@@ -93,6 +101,12 @@ struct Shared {
     config: EngineConfig,
 }
 
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.clock.wake();
+    }
+}
+
 impl Engine {
     /// Starts the workers, and on the current runtime the clock that ends jobs in time.
     ///
@@ -109,7 +123,7 @@ impl Engine {
             flights: Flights::default(),
             queue: Queue::new(config.max_queue),
             sweeps: Sweeps::default(),
-            tables: Tables::new(config.max_table_bytes),
+            tables: Tables::new(config.max_table_bytes, config.sweep),
             in_flight: Arc::new(Semaphore::new(config.max_in_flight)),
             config,
         });
@@ -152,8 +166,9 @@ impl Engine {
         flight::board(&self.shared, query, canonical, reply)
     }
 
-    /// The table of a goal, which is made when there is none; then it comes through the
-    /// reply that `reply` makes, and `None` is returned.
+    /// The table of a goal whose paths are words, when it is there; otherwise a worker
+    /// finds or makes the table and gives it to the reply that `reply` makes, since to
+    /// walk a table for thousands of boards is a worker's work.
     ///
     /// # Errors
     /// When there is no room to wait for it; the reply is not made then.
@@ -161,15 +176,16 @@ impl Engine {
         &self,
         goal: &Goal,
         reply: impl FnOnce() -> Reply<Swept>,
-    ) -> Result<Option<Held<'_>>, Overload> {
-        if let Some(held) = self.shared.tables.find(goal) {
-            return Ok(Some(held));
+    ) -> Result<TableAsked<'_>, Overload> {
+        if let Some(held) = self.shared.tables.find(goal)
+            && held.has_words()
+        {
+            return Ok(TableAsked::Now(held));
         }
         let limit = self.shared.config.max_in_flight;
         let permit = Arc::clone(&self.shared.in_flight).try_acquire_owned();
         let permit = permit.map_err(|_| Overload::InFlight { limit })?;
-        self.shared.sweep_for(goal, permit, reply)?;
-        Ok(None)
+        sweep::sweep_for(&self.shared, goal, permit, reply).map(TableAsked::Later)
     }
 
     /// The tables it holds.

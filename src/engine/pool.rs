@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::flight::{Flight, Landing};
 use super::job::Known;
 use super::queue::Work;
-use super::{Shared, choice};
+use super::{Failure, Shared, choice};
 use crate::domain::sliding::{Path, Position};
 use crate::search::Budget;
 
@@ -71,7 +71,6 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         self.shared.flights.stop(&self.shared);
-        self.shared.clock.wake();
         // Nobody waits for them, since the last handle may be dropped inside a runtime.
         self.stop.cancel();
     }
@@ -96,8 +95,19 @@ impl Drop for Alive {
 async fn work(shared: Arc<Shared>, _alive: Alive) {
     loop {
         match shared.queue.pop().await {
-            Work::Flight(flight) => fly(&shared, &flight),
-            Work::Sweep(sweep) => sweep.make(&shared),
+            Work::Flight(flight) => {
+                let flown = catch_unwind(AssertUnwindSafe(|| fly(&shared, &flight)));
+                if flown.is_err() {
+                    let landed = flight.land(&shared, &Landing::Panicked, (0, 0));
+                    debug_assert!(landed, "a panic is no limit that could have been widened");
+                }
+            }
+            Work::Sweep(sweep) => {
+                let made = catch_unwind(AssertUnwindSafe(|| sweep.make(&shared)));
+                if made.is_err() {
+                    sweep.land(&shared, &Err(Failure::Panicked));
+                }
+            }
         }
     }
 }

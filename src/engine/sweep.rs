@@ -1,20 +1,19 @@
 //! Tables under way: one sweep for each goal, for all who wait for it. It knows
-//! neither messages nor boards. A sweep is not cancelled: it is bounded by the boards
-//! of nine cells, and what it makes is kept for those who ask next.
+//! neither messages nor boards. Who leaves takes only itself away; the last one to leave
+//! ends a sweep that nobody else asked for.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
-use hashbrown::DefaultHashBuilder;
+use hashbrown::{DefaultHashBuilder, HashMap};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::job::Lost;
 use super::queue::{Place, Work};
 use super::{Failure, Overload, Priority, Reply, Shared};
 use crate::domain::sliding::{Goal, Problem};
-use crate::search::Budget;
+use crate::search::{Budget, Limits};
 use crate::table::Table;
 
 /// What comes of waiting for a table.
@@ -29,6 +28,7 @@ impl Lost for Swept {
 /// One sweep, waiting or under way.
 pub(super) struct Sweep {
     goal: Goal,
+    limits: Arc<Limits>,
     state: Mutex<State>,
 }
 
@@ -36,98 +36,150 @@ pub(super) struct Sweep {
 struct State {
     /// Where it waits; `None` once a worker has it.
     place: Option<Place>,
-    waiting: Vec<(Reply<Swept>, OwnedSemaphorePermit)>,
-    /// Its table is there, or it failed.
+    /// Its goal is asked often: it is made even when nobody waits.
+    wanted: bool,
+    /// Its table is there, or it failed, or everyone left.
     over: bool,
+    waiting: HashMap<u64, (Reply<Swept>, OwnedSemaphorePermit)>,
 }
 
 /// All sweeps, one for each goal.
 #[derive(Default)]
 pub(super) struct Sweeps(DashMap<Problem, Arc<Sweep>, DefaultHashBuilder>);
 
-impl Shared {
-    /// Has a goal swept for one who waits.
-    ///
-    /// # Errors
-    /// When there is no room in the queue.
-    pub(super) fn sweep_for(
-        &self,
-        goal: &Goal,
-        permit: OwnedSemaphorePermit,
-        reply: impl FnOnce() -> Reply<Swept>,
-    ) -> Result<(), Overload> {
-        let sweep = self.sweep(goal, Priority::Normal)?;
-        let mut state = sweep.state();
-        if state.over {
-            // It landed since it was found; its table may not have been kept, but it was found there.
-            drop(state);
-            return self.sweep_for(goal, permit, reply);
-        }
-        state.waiting.push((reply(), permit));
-        Ok(())
-    }
+/// A hold on a sweep. Dropping it leaves the sweep without an answer.
+pub struct SweepTicket {
+    shared: Arc<Shared>,
+    sweep: Arc<Sweep>,
+    waiter: u64,
+}
 
+impl Drop for SweepTicket {
+    fn drop(&mut self) {
+        self.sweep.leave(&self.shared, self.waiter);
+    }
+}
+
+/// Has a goal swept for one who waits.
+///
+/// # Errors
+/// When there is no room in the queue.
+pub(super) fn sweep_for(
+    shared: &Arc<Shared>,
+    goal: &Goal,
+    permit: OwnedSemaphorePermit,
+    reply: impl FnOnce() -> Reply<Swept>,
+) -> Result<SweepTicket, Overload> {
+    let waiter = shared.flights.next_waiter();
+    let sweep = shared.sweeping(goal, Priority::Normal, |state| {
+        state.waiting.insert(waiter, (reply(), permit));
+    })?;
+    Ok(SweepTicket { shared: Arc::clone(shared), sweep, waiter })
+}
+
+impl Shared {
     /// Has a goal swept when there is time, unless there is no room in the queue.
     pub(super) fn sweep_soon(&self, goal: &Goal) {
-        if let Err(overload) = self.sweep(goal, Priority::Low) {
+        if let Err(overload) = self.sweeping(goal, Priority::Low, |state| state.wanted = true) {
             tracing::debug!(%overload, "a goal that is asked often gets no table yet");
         }
     }
 
-    /// The sweep of a goal, which waits now if it did not before.
-    fn sweep(&self, goal: &Goal, priority: Priority) -> Result<Arc<Sweep>, Overload> {
-        match self.sweeps.0.entry(goal.problem()) {
-            Entry::Occupied(entry) => {
-                let sweep = Arc::clone(entry.get());
-                let mut state = sweep.state();
+    /// The sweep of a goal, under way or begun now, after `join` has joined it.
+    fn sweeping(
+        &self,
+        goal: &Goal,
+        priority: Priority,
+        join: impl FnOnce(&mut State),
+    ) -> Result<Arc<Sweep>, Overload> {
+        let entry = self.sweeps.0.entry(goal.problem());
+        if let Entry::Occupied(entry) = &entry {
+            let sweep = Arc::clone(entry.get());
+            let mut state = sweep.state();
+            if !state.over {
+                join(&mut state);
                 if let Some(place) = &mut state.place
                     && place.priority() < priority
                 {
                     *place = self.queue.raise(*place, priority);
                 }
                 drop(state);
-                Ok(sweep)
-            }
-            Entry::Vacant(vacant) => {
-                let place = self.queue.next_place(priority);
-                let state = State { place: Some(place), ..State::default() };
-                let sweep = Arc::new(Sweep { goal: goal.clone(), state: Mutex::new(state) });
-                if !self.queue.push(place, Work::Sweep(Arc::clone(&sweep))) {
-                    return Err(Overload::Queue { limit: self.queue.max_len() });
-                }
-                vacant.insert(Arc::clone(&sweep));
-                Ok(sweep)
+                return Ok(sweep);
             }
         }
+        let place = self.queue.next_place(priority);
+        let state = State { place: Some(place), ..State::default() };
+        let limits = Arc::new(Limits::unlimited());
+        let sweep = Arc::new(Sweep { goal: goal.clone(), limits, state: Mutex::new(state) });
+        // Joined before it is seen: a worker may take it as soon as it is in the queue.
+        let mut state = sweep.state();
+        if !self.queue.push(place, Work::Sweep(Arc::clone(&sweep))) {
+            return Err(Overload::Queue { limit: self.queue.max_len() });
+        }
+        join(&mut state);
+        drop(state);
+        match entry {
+            Entry::Occupied(mut over) => drop(over.insert(Arc::clone(&sweep))),
+            Entry::Vacant(vacant) => drop(vacant.insert(Arc::clone(&sweep))),
+        }
+        Ok(sweep)
     }
 }
 
 impl Sweep {
     /// Makes the table, keeps it, and hands it to all who wait.
-    pub(super) fn make(&self, shared: &Shared) {
-        self.state().place = None;
-        let (layout, board) = (self.goal.frame().layout(), self.goal.board());
-        let table = catch_unwind(AssertUnwindSafe(|| Table::sweep(layout, board, &mut Budget::unlimited())));
-        let swept = match table {
-            Ok(Ok(table)) => Ok(Arc::new(table)),
-            Ok(Err(_)) => Err(Failure::Stopped),
-            Err(_) => {
-                tracing::error!("a sweep panicked");
-                Err(Failure::Panicked)
+    pub(super) fn make(self: &Arc<Self>, shared: &Shared) {
+        {
+            let mut state = self.state();
+            state.place = None;
+            if state.over {
+                return;
             }
-        };
-        if let Ok(table) = &swept {
-            shared.tables.keep(self.goal.problem(), Arc::clone(table));
         }
-        shared.sweeps.0.remove(&self.goal.problem());
+        if let Some(held) = shared.tables.find(&self.goal) {
+            return self.land(shared, &Ok(held.share()));
+        }
+        let mut budget = Budget::new(Arc::clone(&self.limits));
+        let (layout, board) = (self.goal.frame().layout(), self.goal.board());
+        // Only a cancel ends it, and then nobody waits.
+        let swept = Table::sweep(layout, board, &mut budget).map(Arc::new).map_err(|_| Failure::Stopped);
+        if let Ok(table) = &swept {
+            shared.tables.keep(&self.goal, Arc::clone(table));
+        }
+        self.land(shared, &swept);
+    }
+
+    /// Answers all who wait.
+    pub(super) fn land(self: &Arc<Self>, shared: &Shared, swept: &Swept) {
         let waiting = {
             let mut state = self.state();
             state.over = true;
             std::mem::take(&mut state.waiting)
         };
-        for (reply, permit) in waiting {
+        shared.sweeps.0.remove_if(&self.goal.problem(), |_, sweep| Arc::ptr_eq(sweep, self));
+        for (reply, permit) in waiting.into_values() {
             drop(permit);
             reply.send(swept.clone());
+        }
+    }
+
+    fn leave(self: &Arc<Self>, shared: &Shared, waiter: u64) {
+        let left = {
+            let mut state = self.state();
+            let left = state.waiting.remove(&waiter);
+            if left.is_some() && state.waiting.is_empty() && !state.wanted {
+                state.over = true;
+                self.limits.cancel();
+                if let Some(place) = state.place.take() {
+                    shared.queue.remove(place);
+                }
+            }
+            left
+        };
+        if let Some((reply, _)) = left {
+            reply.forget();
+            let nobody_waits = |_: &Problem, sweep: &Arc<Self>| Arc::ptr_eq(sweep, self) && self.state().over;
+            shared.sweeps.0.remove_if(&self.goal.problem(), nobody_waits);
         }
     }
 

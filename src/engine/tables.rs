@@ -18,8 +18,11 @@ const ASKED_OFTEN: u32 = 64;
 /// States of a goal's half: enough that a random 3x3 board is some 130 expansions from
 /// it, and few enough to stay near the processor.
 const HALF_STATES: usize = 4096;
-/// Bytes that goal halves and counts of goals asked may take together: some hundred goals.
+/// What a search must be allowed to expand to make a goal's half: more than most of them need.
+const HALF_BUDGET_NODES: u64 = 100_000;
+/// Bytes that goal halves may take: some fifty.
 const HALVES_BYTES: u64 = 8 << 20;
+/// Bytes that counts of goals asked may take: some thousands.
 const COUNTS_BYTES: u64 = 1 << 20;
 /// The cells of the blank of the standard 3x3 goals: corner, edge, centre.
 const STANDARD_BLANKS: [Cell; 3] = [0, 1, 4];
@@ -28,7 +31,9 @@ type Half = GoalHalf<SlidingSpace>;
 
 /// See the module.
 pub(super) struct Tables {
-    standard: OnceLock<[Table; 3]>,
+    standard: OnceLock<[Arc<Table>; 3]>,
+    /// Whether the standard ones are there or will be.
+    has_standard: bool,
     swept: Cache<Problem, Arc<Table>>,
     halves: Cache<Problem, Arc<Half>>,
     asked: Cache<Problem, Arc<AtomicU32>>,
@@ -38,7 +43,7 @@ pub(super) struct Tables {
 /// A table that is held.
 pub enum Held<'a> {
     /// One of the standard ones.
-    Standard(&'a Table),
+    Standard(&'a Arc<Table>),
     /// Another.
     Swept(Arc<Table>),
 }
@@ -52,6 +57,22 @@ impl Deref for Held<'_> {
             Self::Swept(table) => table,
         }
     }
+}
+
+impl Held<'_> {
+    /// The table, to be held for longer.
+    pub(super) fn share(&self) -> Arc<Table> {
+        match self {
+            Self::Standard(table) => Arc::clone(table),
+            Self::Swept(table) => Arc::clone(table),
+        }
+    }
+}
+
+/// Which of the standard goals a goal is.
+fn standard_class(goal: &Goal) -> Option<usize> {
+    let is_3x3 = matches!(goal.frame().layout().shape(), Shape::Grid { rows: 3, columns: 3, .. });
+    STANDARD_BLANKS.iter().position(|&blank| is_3x3 && blank == goal.blank())
 }
 
 impl Weigh for Arc<Table> {
@@ -87,9 +108,10 @@ pub struct TableStatistics {
 }
 
 impl Tables {
-    pub(super) fn new(max_bytes: u64) -> Self {
+    pub(super) fn new(max_bytes: u64, has_standard: bool) -> Self {
         Self {
             standard: OnceLock::new(),
+            has_standard,
             swept: Cache::new(max_bytes),
             halves: Cache::new(HALVES_BYTES),
             asked: Cache::new(COUNTS_BYTES),
@@ -104,27 +126,38 @@ impl Tables {
             let goal = Board::standard(layout.cells(), blank);
             Table::sweep(layout, goal, &mut Budget::unlimited()).expect("nothing ends an unlimited budget")
         };
+        let sweep = |blank| Arc::new(sweep(blank));
         self.standard.get_or_init(|| STANDARD_BLANKS.map(sweep));
     }
 
     /// The table of a goal.
     pub(super) fn find(&self, goal: &Goal) -> Option<Held<'_>> {
         if let Some(standard) = self.standard.get()
-            && matches!(goal.frame().layout().shape(), Shape::Grid { rows: 3, columns: 3, .. })
-            && let Some(class) = STANDARD_BLANKS.iter().position(|&blank| blank == goal.blank())
+            && let Some(class) = standard_class(goal)
         {
             return Some(Held::Standard(&standard[class]));
         }
         self.swept.get(&goal.problem()).map(Held::Swept)
     }
 
-    pub(super) fn keep(&self, problem: Problem, table: Arc<Table>) {
-        self.swept.insert(problem, table);
+    /// Keeps the table of a goal that is not standard.
+    pub(super) fn keep(&self, goal: &Goal, table: Arc<Table>) {
+        if !self.is_standard(goal) {
+            self.swept.insert(goal.problem(), table);
+        }
+    }
+
+    /// Whether a goal's table is one of the standard ones, there or on the way.
+    fn is_standard(&self, goal: &Goal) -> bool {
+        self.has_standard && standard_class(goal).is_some()
     }
 
     /// Counts a search towards a goal; `true` now and then when it is asked often and
     /// its table would be kept.
     pub(super) fn is_asked_often(&self, goal: &Goal) -> bool {
+        if self.is_standard(goal) {
+            return false;
+        }
         let problem = goal.problem();
         let Some(count) = self.asked.get(&problem) else {
             self.asked.insert(problem, Arc::new(AtomicU32::new(1)));
@@ -136,19 +169,28 @@ impl Tables {
         counted.is_multiple_of(ASKED_OFTEN) && bytes() < self.max_bytes
     }
 
-    /// The goal's half of a two-ended search, made now if it is not there.
+    /// The goal's half of a two-ended search. One that is not there is made now, at the
+    /// cost of the search that asks first, unless its budget is too small for that.
     ///
     /// # Errors
     /// The budget's [`Stop`].
-    pub(super) fn half(&self, space: &SlidingSpace, goal: &Goal) -> Result<Arc<Half>, Stop> {
+    pub(super) fn half(
+        &self,
+        space: &SlidingSpace,
+        goal: &Goal,
+        budget: &mut Budget,
+    ) -> Result<Option<Arc<Half>>, Stop> {
         let problem = goal.problem();
         if let Some(half) = self.halves.get(&problem) {
-            return Ok(half);
+            return Ok(Some(half));
+        }
+        if budget.nodes_left() < HALF_BUDGET_NODES {
+            return Ok(None);
         }
         let root = Position::new(goal.board());
-        let half = Arc::new(GoalHalf::new(space, &root, HALF_STATES, &mut Budget::unlimited())?);
+        let half = Arc::new(GoalHalf::new(space, &root, HALF_STATES, budget)?);
         self.halves.insert(problem, Arc::clone(&half));
-        Ok(half)
+        Ok(Some(half))
     }
 
     pub(super) fn statistics(&self) -> TableStatistics {

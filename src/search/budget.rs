@@ -136,6 +136,12 @@ impl Budget {
         self.expanded
     }
 
+    /// States that may still be expanded.
+    #[must_use]
+    pub fn nodes_left(&self) -> u64 {
+        self.limits.nodes.load(Relaxed).saturating_sub(self.expanded)
+    }
+
     /// Successors generated.
     #[must_use]
     pub fn generated(&self) -> u64 {

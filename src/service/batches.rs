@@ -2,6 +2,7 @@
 //! some must be made first. It knows no board, and nothing of the stream.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::sync::mpsc;
@@ -12,46 +13,53 @@ use super::pb::{SolvePackedRequest, SolvePackedResponse};
 use super::solver::Shared;
 use super::status::ServiceError;
 use super::tally::Tally;
-use crate::engine::{Reply, Swept};
+use crate::engine::{Reply, SweepTicket, Swept, TableAsked};
 
 /// Messages of one stream that may wait for a table; with the boards of one message
 /// bounded, this bounds what a stream holds.
 const MAX_WAITING: usize = 16;
 
-type Landed = (String, Swept);
-
 /// See the module.
 pub(super) struct Batches {
     shared: Shared,
-    waiting: HashMap<String, Batch>,
-    /// Unbounded, but every message in it belongs to a batch that waits, and those are bounded.
-    tables: (mpsc::UnboundedSender<Landed>, mpsc::UnboundedReceiver<Landed>),
+    waiting: HashMap<String, SweepTicket>,
+    /// Unbounded, but every answer in it belongs to a message that waits, and those are bounded.
+    answers: (mpsc::UnboundedSender<SolvePackedResponse>, mpsc::UnboundedReceiver<SolvePackedResponse>),
 }
 
 impl Batches {
     pub(super) fn new(shared: Shared) -> Self {
-        Self { shared, waiting: HashMap::new(), tables: mpsc::unbounded_channel() }
+        Self { shared, waiting: HashMap::new(), answers: mpsc::unbounded_channel() }
     }
 
-    /// The answer to a message, or the message when a table must be made first.
-    fn ask(
-        &self,
-        request: &mut SolvePackedRequest,
-    ) -> Result<Result<SolvePackedResponse, Batch>, ServiceError> {
-        ServiceError::check_id("request_id", &request.request_id)?;
-        if self.waiting.contains_key(&request.request_id) {
-            return Err(ServiceError::DuplicateId { field: "request_id", id: request.request_id.clone() });
+    /// The answer to a message, unless a worker will give it.
+    fn ask(&mut self, mut request: SolvePackedRequest) -> Result<Option<SolvePackedResponse>, ServiceError> {
+        let id = &request.request_id;
+        ServiceError::check_id("request_id", id)?;
+        if self.waiting.contains_key(id) {
+            return Err(ServiceError::DuplicateId { field: "request_id", id: id.clone() });
         }
-        let batch = Batch::new(request, self.shared.limits.max_packed_boards)?;
+        let batch = Arc::new(Batch::new(&mut request, self.shared.limits.max_packed_boards)?);
+        let id = request.request_id;
         let reply = || {
-            let (id, tables) = (request.request_id.clone(), self.tables.0.clone());
-            // Nobody listens any more when the conversation is gone.
-            Reply::new(move |swept| drop(tables.send((id, swept))))
+            let (batch, id, answers) = (Arc::clone(&batch), id.clone(), self.answers.0.clone());
+            // On the worker, so that only the answer waits to be sent, and not the table.
+            Reply::new(move |swept: Swept| {
+                let answer = match swept {
+                    Ok(table) => batch.answer(id, &table),
+                    Err(failure) => packed::refusal(id, &failure.into()),
+                };
+                // Nobody listens any more when the conversation is gone.
+                drop(answers.send(answer));
+            })
         };
-        Ok(match self.shared.engine.table(batch.goal(), reply)? {
-            Some(table) => Ok(batch.answer(request.request_id.clone(), &table)),
-            None => Err(batch),
-        })
+        match self.shared.engine.table(batch.goal(), reply)? {
+            TableAsked::Now(table) => Ok(Some(batch.answer(id, &table))),
+            TableAsked::Later(ticket) => {
+                self.waiting.insert(id, ticket);
+                Ok(None)
+            }
+        }
     }
 }
 
@@ -67,29 +75,22 @@ impl Dialogue for Batches {
         self.waiting.len() >= MAX_WAITING
     }
 
+    fn is_urgent(_: &SolvePackedRequest) -> bool {
+        false
+    }
+
     fn poll_landed(&mut self, cx: &mut Context) -> Poll<SolvePackedResponse> {
         if self.waiting.is_empty() {
             return Poll::Pending;
         }
-        let Poll::Ready(Some((request_id, swept))) = self.tables.1.poll_recv(cx) else {
-            return Poll::Pending;
-        };
-        let batch = self.waiting.remove(&request_id).expect("who was promised a table waits for it");
-        Poll::Ready(match swept {
-            Ok(table) => batch.answer(request_id, &table),
-            Err(failure) => packed::refusal(request_id, &failure.into()),
-        })
+        let Poll::Ready(Some(answer)) = self.answers.1.poll_recv(cx) else { return Poll::Pending };
+        self.waiting.remove(&answer.request_id);
+        Poll::Ready(answer)
     }
 
-    fn hear(&mut self, mut request: SolvePackedRequest) -> Result<Option<SolvePackedResponse>, ServiceError> {
-        Ok(match self.ask(&mut request) {
-            Ok(Ok(answer)) => Some(answer),
-            Ok(Err(batch)) => {
-                self.waiting.insert(request.request_id, batch);
-                None
-            }
-            Err(error) => Some(packed::refusal(request.request_id, &error)),
-        })
+    fn hear(&mut self, request: SolvePackedRequest) -> Result<Option<SolvePackedResponse>, ServiceError> {
+        let id = request.request_id.clone();
+        Ok(self.ask(request).unwrap_or_else(|error| Some(packed::refusal(id, &error))))
     }
 
     fn give_up(&mut self) {

@@ -16,7 +16,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Sleep, sleep, sleep_until};
 use tokio_stream::Stream;
 use tokio_util::sync::WaitForCancellationFutureOwned;
-use tonic::{Status, Streaming};
+use tonic::{Code, Status, Streaming};
 
 use super::solver::{Drain, Shared};
 use super::status::ServiceError;
@@ -34,6 +34,9 @@ pub(super) trait Dialogue: Send + Unpin + 'static {
 
     /// Whether as much is in flight as may be.
     fn is_full(&self) -> bool;
+
+    /// Whether a request must be heard even when as much is in flight as may be.
+    fn is_urgent(request: &Self::Request) -> bool;
 
     /// The next answer that a worker has found.
     fn poll_landed(&mut self, cx: &mut Context) -> Poll<Self::Response>;
@@ -73,12 +76,13 @@ impl<D: Dialogue> Conversation<D> {
             drain: shared.drain.clone(),
             drain_begins: Box::pin(shared.drain.token().cancelled_owned()),
             requests: Some(requests),
+            parked: None,
             deadline: deadline.map(|deadline| Box::pin(sleep_until(deadline.into()))),
             end: End::Open,
             polls: 0,
             transport: Waker::noop().clone(),
             tally,
-            _call: call,
+            call: Some(call),
         }));
         let watch = tokio::spawn(watch(Arc::downgrade(&talk), stall_timeout)).abort_handle();
         Self { talk, watch }
@@ -120,6 +124,8 @@ struct Talk<D: Dialogue> {
     dialogue: D,
     /// `None` once the client has said all, or is not heard any more.
     requests: Option<Streaming<D::Request>>,
+    /// Read while as much was in flight as may be; nothing is read behind it.
+    parked: Option<D::Request>,
     deadline: Option<Pin<Box<Sleep>>>,
     drain: Drain,
     drain_begins: Pin<Box<WaitForCancellationFutureOwned>>,
@@ -129,23 +135,22 @@ struct Talk<D: Dialogue> {
     /// Has the transport ask again, unless it waits for its reader.
     transport: Waker,
     tally: Tally,
-    _call: OwnedSemaphorePermit,
+    /// Its place among the calls that may be open, until it is given up.
+    call: Option<OwnedSemaphorePermit>,
 }
 
 impl<D: Dialogue> Talk<D> {
     fn poll(&mut self, cx: &mut Context) -> Poll<Option<Result<D::Response, Status>>> {
         self.polls += 1;
         self.transport.clone_from(cx.waker());
-        self.poll_answer(cx).map(|answer| match answer? {
-            Ok(answer) => {
-                D::count(&answer, &mut self.tally);
-                Some(Ok(answer))
-            }
-            Err(status) => {
-                self.tally.ended_by(status.code());
-                Some(Err(status))
-            }
-        })
+        let answer = self.poll_answer(cx);
+        match &answer {
+            Poll::Pending => {}
+            Poll::Ready(Some(Ok(answer))) => D::count(answer, &mut self.tally),
+            Poll::Ready(Some(Err(status))) => self.tally.ended_by(status.code()),
+            Poll::Ready(None) => self.tally.ended_by(Code::Ok),
+        }
+        answer
     }
 
     fn poll_answer(&mut self, cx: &mut Context) -> Poll<Option<Result<D::Response, Status>>> {
@@ -163,11 +168,11 @@ impl<D: Dialogue> Talk<D> {
                 return Poll::Ready(Some(Ok(landed)));
             }
             if self.requests.is_some() && self.drain.has_begun() {
-                self.requests = None;
+                (self.requests, self.parked) = (None, None);
                 self.end = End::AfterAnswers(ServiceError::Draining);
                 continue;
             }
-            if self.requests.is_none() && self.dialogue.is_idle() {
+            if self.requests.is_none() && self.parked.is_none() && self.dialogue.is_idle() {
                 if matches!(self.end, End::Open) {
                     self.end = End::Over;
                 }
@@ -193,11 +198,20 @@ impl<D: Dialogue> Talk<D> {
         self.deadline.as_ref().is_some_and(|sleep| sleep.deadline() <= tokio::time::Instant::now())
     }
 
-    /// The next request, unless as much is in flight as may be.
+    /// The next request that may be heard. When as much is in flight as may be, one more
+    /// is read, lest a cancel wait for what it cancels.
     fn poll_request(&mut self, cx: &mut Context) -> Poll<Option<Result<D::Request, Status>>> {
-        match &mut self.requests {
-            Some(requests) if !self.dialogue.is_full() => Pin::new(requests).poll_next(cx),
-            _ => Poll::Pending,
+        let is_full = self.dialogue.is_full();
+        if self.parked.is_some() {
+            return if is_full { Poll::Pending } else { Poll::Ready(self.parked.take().map(Ok)) };
+        }
+        let Some(requests) = &mut self.requests else { return Poll::Pending };
+        match Pin::new(requests).poll_next(cx) {
+            Poll::Ready(Some(Ok(request))) if is_full && !D::is_urgent(&request) => {
+                self.parked = Some(request);
+                Poll::Pending
+            }
+            other => other,
         }
     }
 
@@ -214,7 +228,7 @@ impl<D: Dialogue> Talk<D> {
     /// Ends the conversation: what is in flight is nobody's any more.
     fn give_up(&mut self, status: Status) -> Status {
         self.dialogue.give_up();
-        self.requests = None;
+        (self.requests, self.parked, self.call) = (None, None, None);
         status
     }
 }

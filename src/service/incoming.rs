@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::{Sleep, sleep};
 use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::sync::CancellationToken;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 
 /// How long a peer may take to greet; from then on keep-alive asks after it.
@@ -42,15 +43,20 @@ impl Peer {
     }
 }
 
-/// The connections of a listener, at most `max` of them open at once: one more
-/// waits in the system's own queue.
-pub(super) fn incoming(listener: TcpListener, max: u32) -> ReceiverStream<io::Result<Peer>> {
+/// The connections of a listener until `stop`, at most `max` of them open at once: one
+/// more waits in the system's own queue.
+pub(super) fn incoming(
+    listener: TcpListener,
+    max: u32,
+    stop: CancellationToken,
+) -> ReceiverStream<io::Result<Peer>> {
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
-        // Gone when the server no longer takes connections.
+        // The listener is closed then, so that whoever comes too late is refused, not kept waiting.
         tokio::select! {
             () = accept(listener, max, &sender) => {}
             () = sender.closed() => {}
+            () = stop.cancelled() => {}
         }
     });
     ReceiverStream::new(receiver)

@@ -25,14 +25,16 @@ type Landed = (String, Answer);
 /// See the module.
 pub(super) struct Jobs {
     shared: Shared,
+    /// The caller's own, for the whole of the stream: no job needs longer.
+    deadline: Option<Instant>,
     in_flight: HashMap<String, Held>,
     /// Unbounded, but every message in it belongs to a job in flight, and those are bounded.
     answers: (mpsc::UnboundedSender<Landed>, mpsc::UnboundedReceiver<Landed>),
 }
 
 impl Jobs {
-    pub(super) fn new(shared: Shared) -> Self {
-        Self { shared, in_flight: HashMap::new(), answers: mpsc::unbounded_channel() }
+    pub(super) fn new(shared: Shared, deadline: Option<Instant>) -> Self {
+        Self { shared, deadline, in_flight: HashMap::new(), answers: mpsc::unbounded_channel() }
     }
 
     fn take(&mut self, mut job: pb::Job) -> Option<pb::Answer> {
@@ -54,7 +56,8 @@ impl Jobs {
             return Err(ServiceError::DuplicateId { field: "job.request_id", id: job.request_id.clone() });
         }
         let wants_path = convert::wants_path(job)?;
-        let query = convert::query(job, &self.shared.limits, Instant::now())?;
+        let mut query = convert::query(job, &self.shared.limits, Instant::now())?;
+        query.deadline = self.deadline.map_or(query.deadline, |deadline| deadline.min(query.deadline));
         let reply = || {
             let (id, answers) = (job.request_id.clone(), self.answers.0.clone());
             // Nobody listens any more when the conversation is gone.
@@ -74,6 +77,10 @@ impl Dialogue for Jobs {
 
     fn is_full(&self) -> bool {
         self.in_flight.len() >= self.shared.limits.max_in_flight_per_stream as usize
+    }
+
+    fn is_urgent(request: &SolveStreamRequest) -> bool {
+        matches!(request.kind, Some(Kind::Cancel(_)))
     }
 
     fn poll_landed(&mut self, cx: &mut Context) -> Poll<SolveStreamResponse> {

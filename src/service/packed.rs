@@ -1,5 +1,5 @@
 //! Boards in bulk: from one message's bytes to the arrays of its answer, by a table.
-//! It searches nothing and allocates nothing for a board.
+//! It searches nothing; to check a board, and to answer one by a word, allocates nothing.
 
 use std::sync::Arc;
 
@@ -120,13 +120,12 @@ impl Batch {
     /// One board's path, its moves put behind those of the boards before.
     fn moves(&self, board: Board, table: &Table, moves: &mut Vec<u8>) -> Found {
         let start = self.goal.canonical(board);
-        let Some(path) = table.path(start) else { return Found::Nothing(PackedOutcome::Unsolvable) };
-        let solution = Solution::new(&self.goal, start, path);
-        let distance = solution.distance();
+        let Some(distance) = table.distance(start) else { return Found::Nothing(PackedOutcome::Unsolvable) };
         if distance > self.max_moves {
             return Found::Beyond;
         }
         if self.wants_paths {
+            let solution = Solution::new(&self.goal, start, table.path(start).expect("it has a distance"));
             match solution.directions() {
                 Some(directions) => moves.extend(directions.into_iter().map(|direction| direction as u8)),
                 None => moves.extend(solution.cells().into_iter().map(|cell| cell + 1)),

@@ -96,7 +96,7 @@ pub async fn serve(
         .add_service(health_service)
         .add_service(reflection().build_v1()?)
         .add_service(reflection().build_v1alpha()?);
-    let peers = incoming(listener, limits.max_connections);
+    let peers = incoming(listener, limits.max_connections, drain.token());
     let mut serving =
         std::pin::pin!(router.serve_with_incoming_shutdown(peers, drain.token().cancelled_owned()));
     report(&health, ServingStatus::Serving).await;

@@ -91,7 +91,8 @@ impl SolverService for Solver {
         &self,
         request: Request<Streaming<pb::SolveStreamRequest>>,
     ) -> Result<Response<Conversation<Jobs>>, Status> {
-        self.converse(Jobs::new(self.0.clone()), request)
+        let deadline = deadline(&request);
+        self.converse(Jobs::new(self.0.clone(), deadline), request)
     }
 
     async fn solve_packed(
@@ -136,8 +137,7 @@ impl Solver {
         request: Request<Streaming<D::Request>>,
     ) -> Result<Response<Conversation<D>>, Status> {
         let call = self.0.open_call()?;
-        let deadline = request.extensions().get().map(|&Deadline(deadline)| deadline);
-        let tally = Tally::new(request.remote_addr());
+        let (deadline, tally) = (deadline(&request), Tally::new(request.remote_addr()));
         let requests = request.into_inner();
         Ok(Response::new(Conversation::new(&self.0, dialogue, requests, deadline, tally, call)))
     }
@@ -154,6 +154,11 @@ impl Solver {
         };
         Ok(receiver.await.expect("a reply is always sent, if only by its drop"))
     }
+}
+
+/// When the caller's own time for a call is over, if it has said so.
+fn deadline<R>(request: &Request<R>) -> Option<Instant> {
+    request.extensions().get().map(|&Deadline(deadline)| deadline)
 }
 
 fn limits(limits: &LimitsConfig) -> pb::Limits {

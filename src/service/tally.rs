@@ -11,6 +11,7 @@ use super::pb::{self, answer::Outcome};
 pub(super) struct Tally {
     peer: Option<SocketAddr>,
     since: Instant,
+    /// `None` when the client was gone before the stream had an end.
     end: Option<Code>,
     solved: u64,
     unsolvable: u64,
@@ -50,9 +51,10 @@ impl Tally {
         }
     }
 
-    /// The stream was ended by a status.
+    /// The stream has come to its end.
     pub(super) fn ended_by(&mut self, code: Code) {
-        self.end = Some(code);
+        // After a status the transport may ask once more.
+        self.end.get_or_insert(code);
     }
 }
 
@@ -60,7 +62,7 @@ impl Drop for Tally {
     fn drop(&mut self) {
         tracing::info!(
             peer = self.peer.map(tracing::field::display),
-            end = ?self.end.unwrap_or(Code::Ok),
+            end = self.end.map_or_else(|| "ABANDONED".to_owned(), |code| format!("{code:?}")),
             solved = self.solved,
             unsolvable = self.unsolvable,
             limit_reached = self.limit_reached,

@@ -7,7 +7,7 @@ use crate::domain::sliding::{
     Board, Cell, DenseIndex, Direction, Layout, Path, Position, Shape, SlidingSpace,
 };
 use crate::search::{Budget, Stop, breadth_first};
-use crate::space::StateSpace;
+use crate::space::{Cost, StateSpace};
 
 /// See the module.
 #[derive(Debug)]
@@ -61,6 +61,19 @@ impl Table {
             Entries::Steps(steps) => {
                 let cells = self.walk(steps, Position::new(start))?;
                 Path::along(&self.layout, blank, &cells).next()
+            }
+        }
+    }
+
+    /// The number of moves of a board's shortest path, if there is one.
+    #[must_use]
+    pub fn distance(&self, start: Board) -> Option<Cost> {
+        let blank = start.cell_of(0);
+        match &self.entries {
+            Entries::Words(_) => self.word(start, blank).map(|word| word.ilog2() / 2),
+            Entries::Steps(steps) => {
+                let step = steps[self.index.place(start, blank)?];
+                (step.distance != UNREACHED.distance).then_some(step.distance.into())
             }
         }
     }

@@ -124,3 +124,26 @@ fn one_search_too_many_in_the_queue_is_shed_at_once() {
         assert_eq!((server.engine().queued(), server.engine().in_flight()), (0, 0));
     });
 }
+
+#[test]
+fn a_cancel_is_heard_when_as_many_jobs_are_in_flight_as_may_be() {
+    run(async {
+        let limits = LimitsConfig { max_in_flight_per_stream: 2, ..LimitsConfig::default() };
+        let server = serve(limits, 1).await;
+        let mut talk = Talk::open(&connect(&server).await).await;
+        talk.send(blocker("one"));
+        talk.send(blocker("two"));
+        wait_until("both are in flight", AT_ONCE, || server.engine().in_flight() == 2).await;
+        let asked = std::time::Instant::now();
+        talk.cancel("two#delay-ms=20000");
+        assert_cancelled(&talk.answer().await, "two#delay-ms=20000");
+        // One more is read at the limit and waits; what comes behind it is not read.
+        talk.send(blocker("three"));
+        talk.send(blocker("four"));
+        wait_until("three is in flight", AT_ONCE, || server.engine().in_flight() == 2).await;
+        talk.cancel("one#delay-ms=20000");
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        assert_eq!(server.engine().in_flight(), 2);
+        assert!(asked.elapsed() < AT_ONCE);
+    });
+}

@@ -12,7 +12,9 @@ use tonic::{Code, Streaming};
 
 use crate::boards;
 use crate::instances::{Random, permutations};
-use crate::support::{Client, Talk, connect, job, run, serve, serve_and_connect, soon};
+use crate::support::{
+    AT_ONCE, Client, Talk, blocker, connect, job, run, serve, serve_and_connect, soon, wait_until,
+};
 
 /// One open packed stream.
 struct Bulk {
@@ -133,6 +135,59 @@ fn layouts_without_words_give_their_moves_one_by_one() {
         let answer = bulk.ask(SolvePackedRequest { layout, ..request }).await;
         assert_eq!(answer.outcomes[1..], [PackedOutcome::Solved as u8, PackedOutcome::Malformed as u8]);
         assert_eq!((distance(&answer, 1), answer.move_ends.len()), (0, 3));
+    });
+}
+
+#[test]
+fn every_board_of_every_small_grid_is_answered() {
+    run(async {
+        let (_server, client) = serve_and_connect(1).await;
+        let mut bulk = Bulk::open(&client).await;
+        for (rows, columns) in (1..=6_u32).flat_map(|rows| (1..=6 / rows).map(move |columns| (rows, columns)))
+        {
+            let cells = (rows * columns) as usize;
+            let boards: Vec<Vec<u8>> = permutations(cells).collect();
+            let answer = bulk.ask(grid(rows, columns, packed(boards.iter().cloned()))).await;
+            let solved: Vec<u8> = (1..u8::try_from(cells).unwrap()).chain([0]).collect();
+            let mut reached = 0;
+            for (i, tiles) in boards.iter().enumerate() {
+                if answer.outcomes[i] == PackedOutcome::Solved as u8 {
+                    reached += 1;
+                    let moves = moves(&answer, i);
+                    assert_eq!(replayed(tiles.clone(), columns as usize, &moves), solved, "{rows}x{columns}");
+                }
+            }
+            let all: usize = (1..=cells).product();
+            assert_eq!(reached, if rows == 1 || columns == 1 { cells } else { all / 2 }, "{rows}x{columns}");
+        }
+    });
+}
+
+#[test]
+fn so_many_messages_wait_and_a_client_that_goes_takes_them_along() {
+    run(async {
+        let (server, client) = serve_and_connect(1).await;
+        let mut talk = Talk::open(&client).await;
+        talk.send(blocker("busy"));
+        wait_until("the worker is busy", AT_ONCE, || server.engine().in_flight() == 1).await;
+        let bulk = Bulk::open(&client).await;
+        for (number, goal) in permutations(8).step_by(1001).take(18).enumerate() {
+            let request = grid(2, 4, packed([vec![1, 2, 3, 4, 5, 6, 7, 0]]));
+            let goal = goal.into_iter().map(u32::from).collect();
+            bulk.requests
+                .send(SolvePackedRequest { request_id: number.to_string(), goal, ..request })
+                .unwrap();
+        }
+        // Goals whose blank lies alike are one goal, so there are fewer sweeps than messages.
+        wait_until("sixteen wait", AT_ONCE, || server.engine().in_flight() == 17).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert_eq!(server.engine().in_flight(), 17, "the seventeenth must not be taken");
+        assert!((1..=8).contains(&server.engine().queued()));
+        drop(bulk);
+        wait_until("nobody waits any more", AT_ONCE, || server.engine().queued() == 0).await;
+        assert_eq!(server.engine().in_flight(), 1);
+        talk.cancel("busy#delay-ms=20000");
+        talk.answer().await;
     });
 }
 

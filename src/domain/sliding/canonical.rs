@@ -112,10 +112,12 @@ impl Frame {
             (self.direction_from(canonical) as u8 ^ canonical as u8) & bit != 0
         };
         let sideways = word >> 1 & SIGNS;
-        let flips = !sideways & all(turned(Direction::Up, 1)) | sideways & all(turned(Direction::Left, 1));
-        let turns = all(turned(Direction::Up, 2)) << 1;
+        // On a line one of the two never occurs, so each speaks for itself alone.
+        let changed =
+            |bit| !sideways & all(turned(Direction::Up, bit)) | sideways & all(turned(Direction::Left, bit));
+        let (flips, turns) = (changed(1) & SIGNS, (changed(2) & SIGNS) << 1);
         let moves = (1 << word.ilog2()) - 1;
-        word ^ (flips & SIGNS | turns) & moves
+        word ^ (flips | turns) & moves
     }
 
     /// The caller's direction for a canonical one.
