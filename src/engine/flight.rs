@@ -281,11 +281,14 @@ impl Flight {
                 }
                 Phase::Landed => return true,
             };
-            (std::mem::take(&mut state.waiters), since)
+            let mut waiters: Vec<Waiter> = std::mem::take(&mut state.waiters).into_values().collect();
+            // First come, first answered.
+            waiters.sort_unstable_by_key(|waiter| waiter.id);
+            (waiters, since)
         };
         shared.flights.map.remove_if(&self.key, |_, flight| Arc::ptr_eq(flight, self));
         let solve_time = flown.elapsed();
-        for waiter in waiters.into_values() {
+        for waiter in waiters {
             shared.clock.forget(waiter.deadline, waiter.id);
             let queue_time = flown.saturating_duration_since(waiter.arrived);
             let statistics = Statistics { queue_time, solve_time, expanded, generated };

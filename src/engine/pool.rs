@@ -58,7 +58,7 @@ impl Pool {
             be_nice();
             let begun = Instant::now();
             shared.tables.sweep_standard();
-            tracing::info!(milliseconds = begun.elapsed().as_millis(), "standard goals swept");
+            tracing::info!(milliseconds = begun.elapsed().as_secs_f64() * 1e3, "standard goals swept");
         })?;
         Ok(())
     }
