@@ -17,11 +17,11 @@ pub const MAX_REQUEST_ID_BYTES: usize = 128;
 /// The settings of a server; each flag has an environment variable.
 #[derive(Clone, Debug, Args)]
 pub struct ServerConfig {
-    /// Address to listen on; port 0 lets the system choose
+    /// Address to listen on, as IP:PORT (a name is none); port 0 lets the system choose
     #[arg(long, env = "TAQUIN_LISTEN", default_value = "127.0.0.1:50051")]
     pub listen: SocketAddr,
 
-    /// Worker tasks that search; by default one for each core this process may use
+    /// Worker tasks that search, at least 1; by default one for each core this process may use
     #[arg(long, env = "TAQUIN_WORKERS")]
     pub workers: Option<NonZeroUsize>,
 

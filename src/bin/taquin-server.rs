@@ -26,7 +26,7 @@ const EXIT_SECOND_SIGNAL: u8 = 4;
 /// Exit codes: 0 stopped by a signal, everything answered; 1 could not start; 2 wrong
 /// usage; 3 drain time over, connections cut; 4 ended at once by a second signal.
 #[derive(Parser)]
-#[command(version, verbatim_doc_comment)]
+#[command(name = "taquin-server", version, verbatim_doc_comment)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
@@ -38,8 +38,8 @@ struct Arguments {
 enum Command {
     /// Ask a running worker whether it serves: exit code 0 when it does, 1 otherwise
     Healthcheck {
-        /// Where it listens; by default where a worker with this environment would
-        #[arg(long)]
+        /// Where it listens, as http://host:port or host:port; by default where a worker with this environment would
+        #[arg(long, value_name = "URL")]
         endpoint: Option<String>,
         /// Milliseconds to wait for its answer
         #[arg(long, default_value_t = 2000)]

@@ -4,7 +4,7 @@
 
 use clap::{Parser, Subcommand};
 
-use super::options::{AFTER_HELP, SolveOptions};
+use super::options::{AFTER_HELP, SolveOptions, USAGE};
 use super::solve;
 
 /// Solves sliding-tile boards with a taquin server.
@@ -18,7 +18,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Solve boards from arguments, a file or standard input; answers come in the order of the boards
-    #[command(after_help = AFTER_HELP)]
+    #[command(after_help = AFTER_HELP, override_usage = USAGE)]
     Solve(SolveOptions),
 }
 
@@ -52,6 +52,8 @@ mod tests {
         assert!(!ok("c solve --format poj-1077 -o json -") && !ok("c solve --format poj-1077 --goal 1 -"));
         assert!(!ok("c solve --graph 1-2 --size 1x2 10") && !ok("c solve --graph 1-x 10"));
         assert!(ok("c solve -a astar-misplaced --bypass cache --max-time 2s -o json 123456780"));
-        assert!(!ok("c solve") && !ok("c solve --file f 123456780") && !ok("c solve --in-flight 0 -"));
+        let said = Cli::try_parse_from(["c", "solve"]).unwrap_err().to_string();
+        assert!(said.contains("solve [OPTIONS] -  ") && said.contains("--file <FILE>"), "{said}");
+        assert!(!ok("c solve --file f 123456780") && !ok("c solve --in-flight 0 -"));
     }
 }

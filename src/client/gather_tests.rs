@@ -140,6 +140,7 @@ fn what_is_no_tile() {
         let found = read(&format!("1 2/{token} 0"), None);
         assert_eq!(found[0].board, Err(TextError::Token(token.into())));
     }
+    assert_eq!(read("1 \u{1b}[2J/\0 0", None)[0].board, Err(TextError::Token(r"\u{1b}[2J".into())));
     let long = "9".repeat(1000);
     assert!(told(&format!("{long} 0/1 2"), None)[0].len() < 200);
     assert!(told("1234/5678/9012/3456", None)[0].contains("tiles need blanks between them"));

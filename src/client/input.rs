@@ -104,20 +104,26 @@ impl Source {
 
     /// The arguments as boards: `-` alone is standard input, and as many single tiles as a board of this layout has
     /// cells are one board, as when a shell has split it.
-    pub(crate) fn arguments(boards: Vec<String>, layout: Option<&Layout>) -> Self {
+    ///
+    /// # Errors
+    /// A sentence, when `-` stands among boards.
+    pub(crate) fn arguments(boards: Vec<String>, layout: Option<&Layout>) -> Result<Self, String> {
         let cells = match layout {
             None => 9,
             Some(Layout::Grid(shape)) => Shape::cells(*shape),
             Some(Layout::Graph(graph)) => graph.largest(),
         };
         let width = if cells <= MAX_COMPACT_CELLS { 1 } else { 2 };
-        match boards.as_slice() {
+        Ok(match boards.as_slice() {
             [dash] if dash == "-" => Self::Stdin,
+            several if several.iter().any(|board| board == "-") => {
+                return Err("`-` reads all boards from standard input: it must be the only argument".into());
+            }
             tiles if tiles.len() == cells && tiles.iter().all(|tile| (1..=width).contains(&tile.len())) => {
                 Self::Arguments(vec![boards.join(" ")])
             }
             _ => Self::Arguments(boards),
-        }
+        })
     }
 
     /// How many bytes there are to read, if that is known.
@@ -279,6 +285,15 @@ mod tests {
     }
 
     #[test]
+    fn a_file_in_utf_16_is_one_error() {
+        for text in [&b"\xff\xfe1\x002\x00\n\x003\x00\n\x00"[..], b"\xfe\xff\x001\x00\n\x002"] {
+            let items = all(text);
+            assert_eq!(items.len(), 1, "{items:?}");
+            assert_eq!(items[0].board, Err(TextError::Utf16));
+        }
+    }
+
+    #[test]
     fn a_line_without_end_is_an_error_in_its_place() {
         let mut text = b"123456780\n".to_vec();
         text.extend(vec![b'1'; 3 * MAX_LINE_BYTES]);
@@ -292,7 +307,7 @@ mod tests {
     #[test]
     fn arguments_split_by_a_shell_are_one_board() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let count = |source| match source {
+        let count = |source: Result<_, _>| match source.unwrap() {
             Source::Arguments(boards) => boards.len(),
             _ => 0,
         };
@@ -300,6 +315,7 @@ mod tests {
         assert_eq!(count(Source::arguments(words("283104765 123456780"), None)), 2);
         assert_eq!(count(Source::arguments(words("10 01"), Some(&Layout::Grid("1x2".parse().unwrap())))), 2);
         assert_eq!(count(Source::arguments(words("-"), None)), 0);
+        assert!(Source::arguments(words("- 123456780"), None).unwrap_err().contains("the only argument"));
     }
 
     #[test]

@@ -9,6 +9,9 @@ use super::text::TextError;
 /// The most bytes of a line; a longer one is an error in its place.
 pub(crate) const MAX_LINE_BYTES: usize = 64 * 1024;
 
+/// How UTF-16 begins, either way round.
+const UTF_16: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
+
 /// A line with its number, from 1: its text, or why there is none.
 #[derive(Debug)]
 pub(crate) struct Line {
@@ -23,13 +26,15 @@ pub(crate) struct Lines<'a> {
     number: u64,
     /// Bytes read.
     offset: u64,
+    /// What follows can't be read.
+    ended: bool,
     /// A line that was read and not yet taken.
     ahead: Option<Line>,
 }
 
 impl<'a> Lines<'a> {
     pub(crate) fn new(text: impl BufRead + 'a) -> Self {
-        Self { text: Box::new(text), number: 0, offset: 0, ahead: None }
+        Self { text: Box::new(text), number: 0, offset: 0, ended: false, ahead: None }
     }
 
     /// The bytes read so far.
@@ -64,6 +69,9 @@ impl<'a> Lines<'a> {
     }
 
     fn read(&mut self) -> io::Result<Option<Line>> {
+        if self.ended {
+            return Ok(None);
+        }
         let mut line = Vec::new();
         // Of a line that is too long only the beginning is kept.
         let limit = MAX_LINE_BYTES as u64 + 1;
@@ -77,7 +85,10 @@ impl<'a> Lines<'a> {
         }
         self.number += 1;
         self.offset += read as u64;
-        let text = if too_long {
+        self.ended = self.number == 1 && UTF_16.iter().any(|mark| line.starts_with(mark));
+        let text = if self.ended {
+            Err(TextError::Utf16)
+        } else if too_long {
             Err(TextError::LineTooLong(MAX_LINE_BYTES))
         } else {
             Ok(String::from_utf8_lossy(&line).into_owned())

@@ -39,13 +39,19 @@ Exit code (the first that holds):
   2    the command line is wrong, or a file can't be opened
   130  interrupted";
 
+/// The ways to name boards, which the error says too when there are none.
+pub(crate) const USAGE: &str = "\
+taquin-client solve [OPTIONS] <BOARD>...
+       taquin-client solve [OPTIONS] -                (boards on standard input)
+       taquin-client solve [OPTIONS] --file <FILE>    (`-` is standard input)";
+
 /// The longest wait for an answer beyond the time that the board itself may take.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Boards and what is asked of them.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SolveOptions {
-    /// Boards, one an argument; `-` reads them from standard input
+    /// Boards, one an argument; `-` alone reads them from standard input
     #[arg(value_name = "BOARD", required_unless_present = "file")]
     pub(crate) boards: Vec<String>,
 

@@ -7,7 +7,11 @@ use std::thread;
 
 use tokio::sync::{mpsc, oneshot};
 
+use tonic::Code;
+
 use super::answer::{Failure, FailureKind, Outcome, Reply, Violation};
+use super::board::{Layout, THREE_BY_THREE};
+use super::input::Place;
 use super::progress::Progress;
 use super::render::{Style, verdict};
 
@@ -126,18 +130,28 @@ fn complaint(reply: &Reply, failure: &Failure) -> String {
         |v: &&Violation| failure.message.contains(&v.field) && failure.message.contains(&v.description);
     let fields =
         failure.violations.iter().filter(|v| !told(v)).map(|v| format!("  {}: {}", v.field, v.description));
+    let hint = (failure.kind == FailureKind::Server(Code::InvalidArgument) && looks_like_several(reply))
+        .then(|| "  boards of rows are separated by an empty line; or give --size RxC".to_owned());
     let retry = failure.retry_after.map(|delay| format!("  try again after {} ms", delay.as_millis()));
-    [head].into_iter().chain(fields).chain(retry).collect::<Vec<_>>().join("\n")
+    [head].into_iter().chain(fields).chain(hint).chain(retry).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a board of a text is large and high, as are small ones without an empty line between them.
+fn looks_like_several(reply: &Reply) -> bool {
+    match (reply.item.place, reply.item.board.as_ref().map(|board| &board.layout)) {
+        (Place::Line(_), Ok(Layout::Grid(shape))) => {
+            shape.cells() > THREE_BY_THREE.cells() && shape.rows > shape.columns
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use tonic::Code;
-
     use super::super::gather::one;
-    use super::super::input::{Item, Place};
+    use super::super::input::Item;
     use super::super::judge::Judge;
     use super::super::render::{Format, Notation, Renderer};
     use super::*;
@@ -174,6 +188,18 @@ mod tests {
         let expected =
             "line 4: RESOURCE_EXHAUSTED: no room\n  job.sliding.start[1]: twice\n  try again after 20 ms";
         assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn rows_without_an_empty_line_have_a_hint() {
+        let said = |board: &str| {
+            let mut reply = reply(Outcome::Cancelled);
+            reply.item.board = one(board, None);
+            let kind = FailureKind::Server(Code::InvalidArgument);
+            complaint(&reply, &Failure { kind, message: "no".into(), violations: vec![], retry_after: None })
+        };
+        assert!(said("1 2 3/4 5 6/7 8 0/1 2 3/4 5 6/7 8 0").ends_with("; or give --size RxC"));
+        assert_eq!(said("1 1/2 0"), "line 4: INVALID_ARGUMENT: no");
     }
 
     #[test]

@@ -31,9 +31,10 @@ pub enum Format {
 /// How a move is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Notation {
-    /// Letters U D L R for the way of the blank; on a graph the vertex that it enters
+    /// Letters U D L R for the way of the blank; on a graph the vertex that the blank enters
     Blank,
-    /// Letters U D L R for the way of the tile: the opposite; on a graph the vertex that it enters
+    /// Letters U D L R for the way of the tile: the opposite; on a graph the vertex that the tile
+    /// enters, which the blank leaves
     Tile,
     /// The number of the tile that moves
     Number,

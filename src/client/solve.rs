@@ -84,7 +84,7 @@ fn prepare(options: SolveOptions) -> Result<(Work, Option<Endpoint>), Refusal> {
         Plan { job: options.job(), in_flight: options.in_flight as usize, timeout: options.patience() };
     let source = match &options.file {
         Some(path) => Source::open(path).map_err(Refusal::usage)?,
-        None => Source::arguments(options.boards, layout.as_ref()),
+        None => Source::arguments(options.boards, layout.as_ref()).map_err(Refusal::usage)?,
     };
     let (reading, style) = match options.judge {
         Some(judge) => (Reading::Judged(judge), Style::Judged(judge)),

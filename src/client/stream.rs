@@ -17,6 +17,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Response, Status, Streaming};
+use tonic_types::StatusExt;
 
 use super::answer::{Reply, code_name};
 use super::board::Layout;
@@ -278,7 +279,9 @@ fn sliding(item: &Item) -> Result<pb::SlidingPuzzle, &TextError> {
 /// `UNAVAILABLE: going away`, with what is known of the cause.
 fn status_told(status: &Status) -> String {
     let cause = status.source().map(|cause| format!(" ({})", causes(cause))).unwrap_or_default();
-    format!("{}: {}{cause}", code_name(status.code()), status.message())
+    let delay = status.get_details_retry_info().and_then(|info| info.retry_delay);
+    let retry = delay.map(|delay| format!(", try again after {} ms", delay.as_millis())).unwrap_or_default();
+    format!("{}: {}{cause}{retry}", code_name(status.code()), status.message())
 }
 
 /// `; nothing after line 7 was sent`, or nothing.

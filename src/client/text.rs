@@ -46,7 +46,11 @@ pub enum TextError {
     #[error("row {0} is empty")]
     EmptyRow(usize),
     /// A line that is neither a row nor a board of the size that was given.
-    #[error("{got} tiles on a line: a {shape} board has {cells} tiles, a row of it {columns}", cells = shape.cells(), columns = shape.columns)]
+    #[error(
+        "{got} tiles on a line: a {shape} board has {cells} tiles, a row of it {columns}",
+        cells = shape.cells(),
+        columns = shape.columns
+    )]
     LineLength {
         /// Tiles on the line.
         got: usize,
@@ -63,7 +67,11 @@ pub enum TextError {
         got: usize,
     },
     /// A word that is one digit short and has no blank: a number that lost its leading zero.
-    #[error("`{word}` has {got} tiles and no blank, expected {expected} tiles: was a leading zero lost? 0{word}", got = word.len(), expected = word.len() + 1)]
+    #[error(
+        "`{word}` has {got} tiles and no blank, expected {expected} tiles: was a leading zero lost? 0{word}",
+        got = word.len(),
+        expected = word.len() + 1
+    )]
     LostZero {
         /// The word.
         word: String,
@@ -84,6 +92,9 @@ pub enum TextError {
     /// A line too long to be read.
     #[error("a line of more than {0} bytes")]
     LineTooLong(usize),
+    /// A text in another encoding.
+    #[error("the text is UTF-16, expected UTF-8")]
+    Utf16,
     /// Too few tiles for a graph.
     #[error("{got} tiles, expected a tile for each vertex, at least {largest}")]
     Vertices {
@@ -117,10 +128,16 @@ impl TextError {
     }
 }
 
-/// A word for a message, which a long one would drown.
+/// A word for a message, which a long one would drown and a control character might do anything to.
 fn cut(word: &str) -> String {
-    let cut: String = word.chars().take(MAX_QUOTED).collect();
-    if cut.len() < word.len() { cut + "…" } else { cut }
+    let mut cut = String::new();
+    for c in word.chars().take(MAX_QUOTED) {
+        if c.is_control() { cut.extend(c.escape_default()) } else { cut.push(c) }
+    }
+    if word.chars().nth(MAX_QUOTED).is_some() {
+        cut.push('…');
+    }
+    cut
 }
 
 /// A row as it was written, with the line it stood on.
@@ -226,7 +243,7 @@ fn guess(rows: &[Row]) -> Result<(bool, usize), TextError> {
     let cells = rows.len() * columns;
     match rows.iter().find_map(Row::word) {
         Some(word) if compact && cells > MAX_COMPACT_CELLS => {
-            Err(TextError::Compact { word: word.to_owned(), cells })
+            Err(TextError::Compact { word: cut(word), cells })
         }
         _ => Ok((compact, columns)),
     }

@@ -190,6 +190,7 @@ fn it_is_ready_soon_and_a_health_check_says_so() {
 
         let check = |arguments: &[&str]| command().arg("healthcheck").args(arguments).output().unwrap();
         assert_eq!(check(&["--endpoint", &worker.endpoint()]).status.code(), Some(0));
+        assert_eq!(check(&["--endpoint", &worker.address.to_string()]).status.code(), Some(0));
         let by_listen = command()
             .arg("healthcheck")
             .env("TAQUIN_LISTEN", format!("0.0.0.0:{}", worker.address.port()))
@@ -200,7 +201,8 @@ fn it_is_ready_soon_and_a_health_check_says_so() {
         let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let refused = check(&["--endpoint", &loopback_endpoint(nobody), "--timeout-ms", "500"]);
         assert_eq!(refused.status.code(), Some(1));
-        assert!(!refused.stderr.is_empty());
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(said.contains(&format!("can't reach http://{nobody}: Connection refused")), "{said}");
         // One that takes connections and says nothing.
         let deaf = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = loopback_endpoint(deaf.local_addr().unwrap());

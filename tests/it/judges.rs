@@ -2,60 +2,57 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use crate::cli::{Ran, client};
 
-/// They want the number of moves.
-const COUNTS: [&str; 5] = ["acwing-845", "aoj-alds1-13-b", "boj-1525", "leetcode-773", "luogu-p1379"];
-/// They are given the smallest path.
-const LETTERS: [&str; 4] = ["acwing-179", "hdu-1043", "poj-1077", "uva-652"];
-/// They want the number of moves on a graph.
-const GRAPHS: [&str; 1] = ["abc224-d"];
+/// The judges that the client knows, from what it says to a name that is none.
+fn judges() -> Vec<String> {
+    let said = client(&["solve", "--format", "none", "-"], "").stderr;
+    let (_, names) = said.split_once("[possible values: ").unwrap();
+    names.split(']').next().unwrap().split(", ").map(str::to_owned).collect()
+}
 
-/// Asks everything in the data that begins with one of these names; what follows a dot tells pairs apart.
-fn judge_all(names: &[&str]) {
+/// The files of the data, each with the judge whose name it begins with; what follows a dot tells pairs apart.
+fn data() -> Vec<(String, PathBuf)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/judge");
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let inputs: Vec<_> = paths.filter(|path| path.extension().is_some_and(|end| end == "in")).collect();
-    for name in names {
-        let of_name =
-            |path: &&PathBuf| path.file_name().unwrap().to_str().unwrap().split('.').next() == Some(name);
+    let name =
+        |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().split('.').next().unwrap().to_owned();
+    paths.map(|path| (name(&path), path)).collect()
+}
+
+#[test]
+fn every_pair_of_the_data_has_its_judge() {
+    let judges = judges();
+    for (name, path) in data() {
+        assert!(judges.contains(&name), "{name}");
+        let pair = path.with_extension("in").is_file() && path.with_extension("out").is_file();
+        assert!(pair, "{}", path.display());
+    }
+}
+
+#[test]
+fn every_judge_is_answered_to_the_byte() {
+    let (judges, data) = (judges(), data());
+    assert!(judges.len() > 9, "{judges:?}");
+    let judge = |name: &str| {
+        let inputs = data.iter().filter(|(of, path)| of == name && path.extension().unwrap() == "in");
         let mut pairs = 0;
-        for input in inputs.iter().filter(of_name) {
+        for (_, input) in inputs {
             let ran = client(&["solve", "--format", name, "--file", input.to_str().unwrap()], "");
             let output = fs::read_to_string(input.with_extension("out")).unwrap();
             assert_eq!((ran.code, &ran.stdout, ran.stderr.as_str()), (0, &output, ""), "{}", input.display());
             pairs += 1;
         }
-        assert!(pairs > 1, "{name}: {pairs}");
-    }
-}
-
-#[test]
-fn every_pair_of_the_data_has_its_judge() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/judge");
-    let judges = [&COUNTS[..], &LETTERS, &GRAPHS].concat();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let file = path.file_name().unwrap().to_str().unwrap();
-        assert!(judges.contains(&file.split('.').next().unwrap()), "{file}");
-        assert!(path.with_extension("in").is_file() && path.with_extension("out").is_file(), "{file}");
-    }
-}
-
-#[test]
-fn judges_of_counts_are_answered_to_the_byte() {
-    judge_all(&COUNTS);
-}
-
-#[test]
-fn judges_of_paths_are_answered_to_the_byte() {
-    judge_all(&LETTERS);
-}
-
-#[test]
-fn judges_of_graphs_are_answered_to_the_byte() {
-    judge_all(&GRAPHS);
+        assert!(pairs > 1, "{name}: {pairs} pairs");
+    };
+    // Two at a time: each client starts a server.
+    thread::scope(|scope| {
+        for half in judges.chunks(judges.len().div_ceil(2)) {
+            scope.spawn(|| half.iter().for_each(|name| judge(name)));
+        }
+    });
 }
 
 #[test]

@@ -63,8 +63,8 @@ const LETTERS: Judge = Judge {
 /// As [`LETTERS`], but it wants the number of moves.
 const COUNT: Judge = Judge { print: Print::Count, unsolvable: Some("-1"), ..LETTERS };
 
-/// All judges, by name.
-pub(crate) static JUDGES: [Judge; 10] = [
+/// All judges, in the order of their names.
+pub(crate) static JUDGES: &[Judge] = &[
     Judge { name: "abc224-d", read: read::graph, ..COUNT },
     Judge { name: "acwing-179", ..LETTERS },
     Judge { name: "acwing-845", ..COUNT },
