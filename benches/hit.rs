@@ -1,0 +1,52 @@
+//! A board that is in a table, from the checked instance to the letters of its path,
+//! without wire or threads.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use taquin::config::{LimitsConfig, Sweep};
+use taquin::engine::{Algorithm, Asked, Engine, Priority, Query, Verdict};
+use taquin::service::start_engine;
+use taquin::space::Cost;
+
+use crate::boards;
+
+const BOARDS: usize = 8192;
+const ROUNDS: usize = 101;
+
+/// Prints the nanoseconds of an answer, in the middle of several rounds.
+pub(crate) async fn measure() {
+    let engine = start_engine(&LimitsConfig::default(), 1, Sweep::On).expect("a thread");
+    while !engine.table_statistics().standard_ready {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let query = |instance| Query {
+        instance,
+        algorithm: Algorithm::Auto,
+        deadline,
+        max_nodes: u64::MAX,
+        max_moves: Cost::MAX,
+        priority: Priority::Normal,
+        smallest: false,
+        bypass_cache: false,
+        bypass_table: false,
+        fault: None,
+    };
+    let queries: Vec<Query> = boards::random(BOARDS, &[]).into_iter().map(query).collect();
+    let mut times: Vec<Duration> = (0..ROUNDS).map(|_| ask_all(&engine, &queries)).collect();
+    times.sort_unstable();
+    let board = times[ROUNDS / 2].as_secs_f64() * 1e9 / BOARDS as f64;
+    println!("a hit, from the checked instance to the letters: {board:.0} ns");
+}
+
+fn ask_all(engine: &Engine, queries: &[Query]) -> Duration {
+    let since = Instant::now();
+    for query in queries {
+        let asked = engine.ask(query, || unreachable!("a table answers at once"));
+        let Ok(Asked::Now(answer)) = asked else { unreachable!("a table answers at once") };
+        let Verdict::Solved(solution) = answer.verdict else { unreachable!("all can be solved") };
+        black_box((solution.distance(), solution.letters()));
+    }
+    since.elapsed()
+}
