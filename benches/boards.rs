@@ -2,7 +2,7 @@
 
 use taquin::domain::sliding::{Instance, Layout, Setup, obstacle};
 
-/// The numbers of S. Vigna's SplitMix64 from a fixed seed.
+/// The numbers of `SplitMix64` (S. Vigna) from a fixed seed.
 struct Random(u64);
 
 impl Random {

@@ -20,11 +20,10 @@ pub(crate) async fn measure() {
     while !engine.table_statistics().standard_ready {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    let deadline = Instant::now() + Duration::from_secs(60);
     let query = |instance| Query {
         instance,
         algorithm: Algorithm::Auto,
-        deadline,
+        deadline: Instant::now() + Duration::from_mins(1),
         max_nodes: u64::MAX,
         max_moves: Cost::MAX,
         priority: Priority::Normal,

@@ -1,5 +1,6 @@
 //! What the worker reaches of the *roof*: the same messages over the same transport with
 //! no solving. `benches/run` says what it takes to run this.
+#![expect(clippy::cast_precision_loss, reason = "figures for people")]
 
 mod boards;
 mod driver;

@@ -1,6 +1,7 @@
 //! How much faster the searches are than the textbook's, on the same boards in the same
 //! run: a breadth-first search over strings against the two-ended search, with both
 //! halves made for each board and with the goal's half kept.
+#![expect(clippy::cast_precision_loss, reason = "figures for people")]
 
 mod boards;
 mod textbook;
@@ -73,7 +74,8 @@ fn compare(name: &str, (goal, boards): (Board, Vec<Board>)) {
     let space = SlidingSpace::new(layout.clone());
     let root = Position::new(goal);
     let half = GoalHalf::new(&space, &root, HALF_STATES, &mut Budget::unlimited()).expect("no limit");
-    let both_ends = |start: &Position, budget: &mut Budget| bidirectional::search(&space, start, &root, budget);
+    let both_ends =
+        |start: &Position, budget: &mut Budget| bidirectional::search(&space, start, &root, budget);
     let kept_half = |start: &Position, budget: &mut Budget| half.search(&space, start, budget);
     let mut costs = [Cost::default(); 3];
     for part in boards.chunks(boards.len().div_ceil(PARTS)) {
