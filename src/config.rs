@@ -13,6 +13,13 @@ use crate::telemetry::LogFormat;
 
 /// Bytes of a request id; not to be set, since answers repeat it.
 pub const MAX_REQUEST_ID_BYTES: usize = 128;
+/// Milliseconds a new connection may take to greet; from then on keep-alive asks after it.
+pub const GREETING_TIMEOUT_MS: u32 = 5000;
+/// Bytes that a call may send ahead of our reading: some thousand jobs.
+pub const MAX_UNREAD_BYTES: u32 = 65_535;
+/// Packed messages of one stream that may wait for a worker; with the boards of a message
+/// bounded, this bounds what a stream holds.
+pub const MAX_PACKED_WAITING: u32 = 16;
 
 /// The settings of a server; each flag has an environment variable.
 #[derive(Clone, Debug, Args)]

@@ -13,11 +13,8 @@ use super::pb::{SolvePackedRequest, SolvePackedResponse};
 use super::solver::Shared;
 use super::status::ServiceError;
 use super::tally::Tally;
+use crate::config::MAX_PACKED_WAITING;
 use crate::engine::{Reply, SweepTicket, Swept, TableAsked};
-
-/// Messages of one stream that may wait for a table; with the boards of one message
-/// bounded, this bounds what a stream holds.
-const MAX_WAITING: usize = 16;
 
 /// See the module.
 pub(super) struct Batches {
@@ -72,7 +69,7 @@ impl Dialogue for Batches {
     }
 
     fn is_full(&self) -> bool {
-        self.waiting.len() >= MAX_WAITING
+        self.waiting.len() >= MAX_PACKED_WAITING as usize
     }
 
     fn is_urgent(_: &SolvePackedRequest) -> bool {

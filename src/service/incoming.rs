@@ -16,8 +16,10 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 
-/// How long a peer may take to greet; from then on keep-alive asks after it.
-const GREETING_TIME: Duration = Duration::from_secs(5);
+use crate::config::GREETING_TIMEOUT_MS;
+
+/// How long a peer may take to greet.
+const GREETING_TIME: Duration = Duration::from_millis(GREETING_TIMEOUT_MS as u64);
 /// Bytes of the greeting, HTTP/2's connection preface.
 const GREETING_BYTES: usize = 24;
 /// How long to wait after the system refused a connection, as at EMFILE.

@@ -17,18 +17,16 @@ use super::incoming::incoming;
 use super::pb::FILE_DESCRIPTOR_SET;
 use super::pb::solver_service_server::SolverServiceServer;
 use super::solver::{Drain, Shared, Solver};
-use crate::config::{LimitsConfig, Sweep};
+use crate::config::{LimitsConfig, MAX_UNREAD_BYTES, Sweep};
 use crate::engine::{Engine, EngineConfig};
 
 /// How often a peer that says nothing is asked whether it is there, and how long it may take to say so.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
-/// Bytes that a stream may send ahead of our reading: some thousand jobs.
-const STREAM_WINDOW_BYTES: u32 = 65_535;
 /// h2 takes unread frames of less than 256 bytes for an attack once what they lack of
 /// that is half of the connection's window. The smallest job makes a frame of 25 bytes,
 /// so the unread window of one stream lacks up to ten times its own size.
-const CONNECTION_WINDOW_PER_STREAM: u32 = 2 * 10 * STREAM_WINDOW_BYTES;
+const CONNECTION_WINDOW_PER_STREAM: u32 = 2 * 10 * MAX_UNREAD_BYTES;
 /// The largest window of HTTP/2.
 const MAX_WINDOW_BYTES: u32 = i32::MAX.cast_unsigned();
 /// Bytes of request headers; ours are a few hundred.
@@ -85,7 +83,7 @@ pub async fn serve(
     report(&health, ServingStatus::NotServing).await;
     let router = Server::builder()
         .max_concurrent_streams(limits.max_streams_per_connection)
-        .initial_stream_window_size(STREAM_WINDOW_BYTES)
+        .initial_stream_window_size(MAX_UNREAD_BYTES)
         .initial_connection_window_size(connection_window_bytes(limits.max_streams_per_connection))
         .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
         .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))

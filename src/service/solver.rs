@@ -17,7 +17,9 @@ use super::jobs::Jobs;
 use super::pb::{self, solver_service_server::SolverService};
 use super::status::ServiceError;
 use super::tally::Tally;
-use crate::config::{LimitsConfig, MAX_REQUEST_ID_BYTES};
+use crate::config::{
+    GREETING_TIMEOUT_MS, LimitsConfig, MAX_PACKED_WAITING, MAX_REQUEST_ID_BYTES, MAX_UNREAD_BYTES,
+};
 use crate::domain::sliding::MAX_CELLS;
 use crate::engine::{Answer, Asked, Engine, Reply, Verdict};
 
@@ -182,5 +184,8 @@ fn limits(limits: &LimitsConfig) -> pb::Limits {
         drain_timeout_ms: limits.drain_timeout_ms,
         max_table_bytes: limits.max_table_bytes,
         max_packed_boards: limits.max_packed_boards,
+        max_packed_waiting: MAX_PACKED_WAITING,
+        max_unread_bytes: MAX_UNREAD_BYTES,
+        greeting_timeout_ms: GREETING_TIMEOUT_MS,
     }
 }

@@ -54,6 +54,9 @@ fn the_server_says_what_its_limits_are() {
             drain_timeout_ms: 1014,
             max_table_bytes: 1015,
             max_packed_boards: 1016,
+            max_packed_waiting: 16,
+            max_unread_bytes: 65_535,
+            greeting_timeout_ms: 5000,
         };
         assert_eq!(info.limits, Some(expected));
         assert_eq!((info.version.as_str(), info.workers), (env!("CARGO_PKG_VERSION"), 3));
