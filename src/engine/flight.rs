@@ -15,8 +15,10 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::job::{Known, Limit, verdict};
-use super::queue::{Place, Work};
-use super::{Algorithm, Answer, Asked, Failure, Overload, Query, Reply, Shared, Source, Statistics, Verdict};
+use super::queue::Place;
+use super::{
+    Algorithm, Answer, Asked, Failure, Overload, Query, Reply, Shared, Source, Statistics, Verdict, Work,
+};
 use crate::domain::sliding::{Canonical, Key};
 use crate::search::{Limits, Stop};
 use crate::space::Cost;

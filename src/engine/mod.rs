@@ -21,15 +21,15 @@ use tokio::sync::Semaphore;
 use crate::cache::{Cache, CacheStatistics, Weigh};
 use crate::domain::sliding::{Canonical, Goal, Key, Path, obstacle};
 use clock::Clock;
-use flight::Flights;
 pub use flight::Ticket;
+use flight::{Flight, Flights};
 use job::Known;
 pub use job::{
     Algorithm, Answer, Failure, Limit, Lost, Overload, Priority, Query, Reply, Source, Statistics, Verdict,
 };
 use pool::Pool;
 use queue::Queue;
-use sweep::Sweeps;
+use sweep::{Sweep, Sweeps};
 pub use sweep::{SweepTicket, Swept};
 use tables::Tables;
 pub use tables::{Held, TableStatistics};
@@ -89,11 +89,19 @@ pub struct Engine {
     pool: Arc<Pool>,
 }
 
+/// What waits for a worker.
+enum Work {
+    /// A search.
+    Flight(Arc<Flight>),
+    /// A table to be made.
+    Sweep(Arc<Sweep>),
+}
+
 /// What callers, workers and the clock share.
 struct Shared {
     cache: SolvedCache,
     flights: Flights,
-    queue: Queue,
+    queue: Queue<Work>,
     sweeps: Sweeps,
     tables: Tables,
     clock: Arc<Clock>,

@@ -18,8 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::flight::{Flight, Landing};
 use super::job::Known;
-use super::queue::Work;
-use super::{Failure, Shared, choice};
+use super::{Failure, Shared, Work, choice};
 use crate::domain::sliding::{Path, Position};
 use crate::search::Budget;
 

@@ -5,13 +5,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
 use super::Priority;
-use super::flight::Flight;
-use super::sweep::Sweep;
 
 /// Where work stands in the queue: those before it are taken first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,23 +21,15 @@ impl Place {
     }
 }
 
-/// What waits for a worker.
-pub(super) enum Work {
-    /// A search.
-    Flight(Arc<Flight>),
-    /// A table to be made.
-    Sweep(Arc<Sweep>),
-}
-
 /// See the module.
-pub(super) struct Queue {
-    waiting: Mutex<BTreeMap<Place, Work>>,
+pub(super) struct Queue<W> {
+    waiting: Mutex<BTreeMap<Place, W>>,
     max_len: usize,
     arrivals: AtomicU64,
     arrived: Notify,
 }
 
-impl Queue {
+impl<W> Queue<W> {
     pub(super) fn new(max_len: usize) -> Self {
         Self { waiting: Mutex::default(), max_len, arrivals: AtomicU64::new(0), arrived: Notify::new() }
     }
@@ -58,7 +48,7 @@ impl Queue {
     }
 
     /// Puts work at a place of its own; `false` when there is no room.
-    pub(super) fn push(&self, place: Place, work: Work) -> bool {
+    pub(super) fn push(&self, place: Place, work: W) -> bool {
         {
             let mut waiting = self.waiting();
             if waiting.len() >= self.max_len {
@@ -87,7 +77,7 @@ impl Queue {
     }
 
     /// The next work, when there is some.
-    pub(super) async fn pop(&self) -> Work {
+    pub(super) async fn pop(&self) -> W {
         loop {
             let mut arrived = pin!(self.arrived.notified());
             // Before the look, so that no arrival between look and wait is missed by all.
@@ -99,7 +89,7 @@ impl Queue {
         }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<Place, Work>> {
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<Place, W>> {
         // Every change under this lock is one map operation: a panic can't leave it half done.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

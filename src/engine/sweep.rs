@@ -10,8 +10,8 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::job::Lost;
-use super::queue::{Place, Work};
-use super::{Failure, Overload, Priority, Reply, Shared};
+use super::queue::Place;
+use super::{Failure, Overload, Priority, Reply, Shared, Work};
 use crate::domain::sliding::{Goal, Problem};
 use crate::search::{Budget, Limits};
 use crate::table::Table;

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::conversation::Dialogue;
 use super::packed::{self, Batch};
 use super::pb::{SolvePackedRequest, SolvePackedResponse};
-use super::solver::Shared;
+use super::shared::Shared;
 use super::status::ServiceError;
 use super::tally::Tally;
 use crate::config::MAX_PACKED_WAITING;

@@ -18,7 +18,7 @@ use tokio_stream::Stream;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tonic::{Code, Status, Streaming};
 
-use super::solver::{Drain, Shared};
+use super::shared::{Drain, Shared};
 use super::status::ServiceError;
 use super::tally::Tally;
 

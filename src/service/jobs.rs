@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::conversation::Dialogue;
 use super::convert;
 use super::pb::{self, SolveStreamRequest, SolveStreamResponse, cancel::Which, solve_stream_request::Kind};
-use super::solver::Shared;
+use super::shared::Shared;
 use super::status::ServiceError;
 use super::tally::Tally;
 use crate::engine::{Answer, Asked, Reply, Ticket};

@@ -12,6 +12,7 @@ mod jobs;
 mod packed;
 pub mod pb;
 mod server;
+mod shared;
 mod solver;
 mod status;
 mod tally;

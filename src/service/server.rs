@@ -16,7 +16,8 @@ use super::deadline::Punctual;
 use super::incoming::incoming;
 use super::pb::FILE_DESCRIPTOR_SET;
 use super::pb::solver_service_server::SolverServiceServer;
-use super::solver::{Drain, Shared, Solver};
+use super::shared::{Drain, Shared};
+use super::solver::Solver;
 use crate::config::{LimitsConfig, MAX_UNREAD_BYTES, Sweep};
 use crate::engine::{Engine, EngineConfig};
 

@@ -1,12 +1,9 @@
 //! The RPCs, thin: what they are told is turned by `convert`, answered by the
 //! engine, and turned back.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
-use tokio_util::sync::CancellationToken;
+use tokio::sync::oneshot;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::batches::Batches;
@@ -15,56 +12,14 @@ use super::convert;
 use super::deadline::Deadline;
 use super::jobs::Jobs;
 use super::pb::{self, solver_service_server::SolverService};
+use super::shared::Shared;
 use super::status::ServiceError;
 use super::tally::Tally;
 use crate::config::{
     GREETING_TIMEOUT_MS, LimitsConfig, MAX_PACKED_WAITING, MAX_REQUEST_ID_BYTES, MAX_UNREAD_BYTES,
 };
 use crate::domain::sliding::MAX_CELLS;
-use crate::engine::{Answer, Asked, Engine, Reply, Verdict};
-
-/// Whether and when the worker stops taking jobs.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Drain {
-    token: CancellationToken,
-    /// The token's state, to be read without its lock on every job.
-    begun: Arc<AtomicBool>,
-}
-
-impl Drain {
-    pub(super) fn begin(&self) {
-        self.begun.store(true, Relaxed);
-        self.token.cancel();
-    }
-
-    pub(super) fn has_begun(&self) -> bool {
-        self.begun.load(Relaxed)
-    }
-
-    pub(super) fn token(&self) -> CancellationToken {
-        self.token.clone()
-    }
-}
-
-/// What all calls share.
-#[derive(Clone)]
-pub(super) struct Shared {
-    pub(super) engine: Engine,
-    pub(super) limits: LimitsConfig,
-    pub(super) drain: Drain,
-    /// A permit for each call that may be open.
-    pub(super) calls: Arc<Semaphore>,
-}
-
-impl Shared {
-    fn open_call(&self) -> Result<OwnedSemaphorePermit, ServiceError> {
-        if self.drain.has_begun() {
-            return Err(ServiceError::Draining);
-        }
-        let limit = self.limits.max_streams;
-        Arc::clone(&self.calls).try_acquire_owned().map_err(|_| ServiceError::Streams { limit })
-    }
-}
+use crate::engine::{Answer, Asked, Reply, Verdict};
 
 /// See the module.
 pub(super) struct Solver(pub(super) Shared);
