@@ -721,7 +721,7 @@ class Packed(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
-        cls.server.stop()
+        cls.server.kill()
 
     @staticmethod
     def pack(tiles):
@@ -898,7 +898,7 @@ class Grpcurl(CommandLine):
 
     def test_list(self):
         self.assertIn(SERVICE, self.grpcurl("list").split())
-        methods = [f"{SERVICE}.{method}" for method in ("GetServerInfo", "Solve", "SolveStream")]
+        methods = [f"{SERVICE}.{method}" for method in ("GetServerInfo", "Solve", "SolvePacked", "SolveStream")]
         self.assertEqual(self.grpcurl("list", SERVICE).split(), methods)
 
     def test_describe(self):
