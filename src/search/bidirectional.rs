@@ -7,8 +7,7 @@
 //! is at least `f + b`; a state that is now in both waves makes it at most that.
 //! So every meeting has the least sum, but only when levels are whole.
 
-use hashbrown::HashMap;
-
+use super::hash::StateMap;
 use super::wave::{NodeId, Wave};
 use super::{Budget, Outcome, Stop};
 use crate::space::{Cost, StateSpace};
@@ -90,7 +89,7 @@ fn descend<S: StateSpace>(
 
 /// The goal's side of the search, made once and shared by searches from many starts.
 pub struct GoalHalf<S: StateSpace> {
-    depths: HashMap<S::Packed, Cost>,
+    depths: StateMap<S::Packed, Cost>,
     /// The deepest level, which is whole.
     depth: Cost,
     /// Whether nothing lies beyond it.
@@ -104,7 +103,7 @@ impl<S: StateSpace> GoalHalf<S> {
     /// The budget's [`Stop`].
     pub fn new(space: &S, goal: &S::State, enough: usize, budget: &mut Budget) -> Result<Self, Stop> {
         let mut wave = Wave::new(space, goal);
-        let mut depths = HashMap::from_iter([(space.pack(goal), 0)]);
+        let mut depths = StateMap::from_iter([(space.pack(goal), 0)]);
         while depths.len() < enough && wave.frontier_len() > 0 {
             let depth = wave.depth() + 1;
             wave.advance(budget, |_, packed| {

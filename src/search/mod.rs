@@ -9,6 +9,7 @@ pub mod a_star;
 pub mod bidirectional;
 pub mod breadth_first;
 mod budget;
+mod hash;
 mod outcome;
 mod smallest_path;
 mod wave;

@@ -6,28 +6,32 @@
 //! (By induction: a state is reached first from the parent whose own path is the
 //! smallest, by the first action that leads there.)
 
-use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
+use rustc_hash::FxBuildHasher;
 
+use super::hash::StateMap;
 use super::{Budget, Stop};
 use crate::space::{Cost, StateSpace};
 
 /// A state's place in its wave.
 pub(super) type NodeId = u32;
 
+/// Nodes for which there is room from the first: most searches need no more.
+const FIRST_NODES: usize = 1 << 11;
+
 struct Node<S: StateSpace> {
     packed: S::Packed,
     /// The state it was reached from; the root is its own parent.
     parent: NodeId,
-    /// What led here from the parent; the root has none.
-    action: Option<S::Action>,
+    /// What leads back to the parent; the root has none.
+    back: Option<S::Action>,
 }
 
 /// See the module.
 pub(super) struct Wave<'s, S: StateSpace> {
     space: &'s S,
     nodes: Vec<Node<S>>,
-    ids: HashMap<S::Packed, NodeId>,
+    ids: StateMap<S::Packed, NodeId>,
     /// Where each level begins in `nodes`; one more than the levels that are whole.
     level_starts: Vec<usize>,
 }
@@ -36,8 +40,11 @@ impl<'s, S: StateSpace> Wave<'s, S> {
     /// The wave of depth 0.
     pub(super) fn new(space: &'s S, root: &S::State) -> Self {
         let packed = space.pack(root);
-        let nodes = vec![Node { packed, parent: 0, action: None }];
-        Self { space, nodes, ids: HashMap::from_iter([(packed, 0)]), level_starts: vec![0, 1] }
+        let mut nodes = Vec::with_capacity(FIRST_NODES);
+        nodes.push(Node { packed, parent: 0, back: None });
+        let mut ids = StateMap::with_capacity_and_hasher(FIRST_NODES, FxBuildHasher);
+        ids.insert(packed, 0);
+        Self { space, nodes, ids, level_starts: vec![0, 1] }
     }
 
     /// The deepest whole level.
@@ -80,17 +87,19 @@ impl<'s, S: StateSpace> Wave<'s, S> {
         let [.., start, end] = self.level_starts[..] else { unreachable!("two starts from the first") };
         for parent in start..end {
             budget.expand()?;
-            let state = self.space.unpack(self.nodes[parent].packed);
-            for action in self.space.actions(&state) {
+            let Node { packed, back, .. } = self.nodes[parent];
+            let state = self.space.unpack(packed);
+            let parent = NodeId::try_from(parent).expect("its own id is a u32");
+            // What leads back leads to what is known.
+            for action in self.space.actions(&state).filter(|&action| Some(action) != back) {
                 budget.generate();
                 let mut next = state.clone();
-                self.space.apply(&mut next, action);
+                let back = Some(self.space.apply(&mut next, action));
                 let packed = self.space.pack(&next);
                 let id = NodeId::try_from(self.nodes.len()).expect("a wave of 2^32 states exceeds memory");
                 let Entry::Vacant(vacant) = self.ids.entry(packed) else { continue };
                 vacant.insert(id);
-                let parent = NodeId::try_from(parent).expect("its own id is a u32");
-                self.nodes.push(Node { packed, parent, action: Some(action) });
+                self.nodes.push(Node { packed, parent, back });
                 if visit(id, &packed) {
                     return Ok(Some(id));
                 }
@@ -103,8 +112,9 @@ impl<'s, S: StateSpace> Wave<'s, S> {
     /// The actions from the root to a node.
     pub(super) fn path_to(&self, mut node: NodeId) -> Vec<S::Action> {
         let mut path = Vec::new();
-        while let Node { parent, action: Some(action), .. } = self.nodes[node as usize] {
-            path.push(action);
+        let mut state = self.space.unpack(self.packed(node));
+        while let Node { parent, back: Some(back), .. } = self.nodes[node as usize] {
+            path.push(self.space.apply(&mut state, back));
             node = parent;
         }
         path.reverse();
