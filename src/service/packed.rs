@@ -1,12 +1,10 @@
 //! Boards in bulk: from one message's bytes to the arrays of its answer, by a table.
 //! It searches nothing; to check a board, and to answer one by a word, allocates nothing.
 
-use std::sync::Arc;
-
 use super::convert;
 use super::pb::{self, PackedOutcome, SolvePackedRequest, SolvePackedResponse};
 use super::status::ServiceError;
-use crate::domain::sliding::{Board, Goal, Layout, Packed32, Solution};
+use crate::domain::sliding::{Board, Goal, Layout, Packed32, Shared, Solution};
 use crate::space::Cost;
 use crate::table::Table;
 
@@ -16,7 +14,7 @@ const BOARD_BYTES: usize = 4;
 /// A message of boards, checked but for the boards themselves.
 pub(super) struct Batch {
     goal: Goal,
-    layout: Arc<Layout>,
+    layout: Shared<Layout>,
     boards: Vec<u8>,
     wants_paths: bool,
     max_moves: Cost,
@@ -66,59 +64,70 @@ impl Batch {
     /// The answer, by the table of its goal.
     pub(super) fn answer(&self, request_id: String, table: &Table) -> SolvePackedResponse {
         let count = self.boards.len() / BOARD_BYTES;
-        let words = self.wants_paths && table.has_words();
-        let mut answer = SolvePackedResponse {
-            request_id,
-            error: None,
-            outcomes: Vec::with_capacity(count),
-            distances: Vec::with_capacity(2 * count),
-            words: Vec::with_capacity(if words { 8 * count } else { 0 }),
-            moves: Vec::new(),
-            move_ends: Vec::with_capacity(if self.wants_paths && !words { count } else { 0 }),
-        };
-        for bytes in self.boards.chunks_exact(BOARD_BYTES) {
+        let has_words = self.wants_paths && table.has_words();
+        let (mut outcomes, mut distances) = (vec![0; count], vec![0; 2 * count]);
+        let mut words = vec![0; if has_words { 8 * count } else { 0 }];
+        let (mut moves, mut move_ends) = (Vec::new(), Vec::new());
+        if table.has_words() {
+            let mut places = words.chunks_exact_mut(8);
+            self.answer_each(&mut outcomes, &mut distances, |board| {
+                let (found, word) = self.word(board, table);
+                if let Some(place) = places.next() {
+                    place.copy_from_slice(&word.to_le_bytes());
+                }
+                found
+            });
+        } else {
+            self.answer_each(&mut outcomes, &mut distances, |board| {
+                let found = self.moves(board, table, &mut moves);
+                if self.wants_paths {
+                    move_ends.push(u32::try_from(moves.len()).expect("bounded by boards and moves"));
+                }
+                found
+            });
+        }
+        SolvePackedResponse { request_id, error: None, outcomes, distances, words, moves, move_ends }
+    }
+
+    /// Fills in what `look_up` finds of each board; it is asked of what is no board too.
+    fn answer_each(
+        &self,
+        outcomes: &mut [u8],
+        distances: &mut [u8],
+        mut look_up: impl FnMut(Option<Board>) -> Found,
+    ) {
+        let cells = self.layout.cells();
+        let answers = outcomes.iter_mut().zip(distances.chunks_exact_mut(2));
+        for (bytes, (outcome, distance)) in self.boards.chunks_exact(BOARD_BYTES).zip(answers) {
             let bits = u32::from_le_bytes(bytes.try_into().expect("a chunk is as long as a board"));
-            self.answer_one(bits, table, &mut answer);
-        }
-        answer
-    }
-
-    fn answer_one(&self, bits: u32, table: &Table, answer: &mut SolvePackedResponse) {
-        let found = match Packed32::read(bits, self.layout.cells()) {
-            None => Found::Nothing(PackedOutcome::Malformed),
-            Some(board) if table.has_words() => self.word(board, table),
-            Some(board) => self.moves(board, table, &mut answer.moves),
-        };
-        let (outcome, distance, word) = match found {
-            Found::Nothing(outcome) => (outcome, 0, 0),
-            Found::Beyond => (PackedOutcome::LimitReached, self.max_moves + 1, 0),
-            Found::Path { distance, word } => (PackedOutcome::Solved, distance, word),
-        };
-        answer.outcomes.push(outcome as u8);
-        let distance =
-            u16::try_from(distance).expect("a table's distances are u16, and `max_moves` is below them");
-        answer.distances.extend(distance.to_le_bytes());
-        if self.wants_paths && table.has_words() {
-            answer.words.extend(word.to_le_bytes());
-        } else if self.wants_paths {
-            answer.move_ends.push(u32::try_from(answer.moves.len()).expect("bounded by boards and moves"));
+            let (kind, moves) = match look_up(Packed32::read(bits, cells)) {
+                Found::Nothing(kind) => (kind, 0),
+                Found::Beyond => (PackedOutcome::LimitReached, self.max_moves + 1),
+                Found::Path(moves) => (PackedOutcome::Solved, moves),
+            };
+            let moves =
+                u16::try_from(moves).expect("a table's distances are u16, and `max_moves` is below them");
+            *outcome = kind as u8;
+            distance.copy_from_slice(&moves.to_le_bytes());
         }
     }
 
-    /// One board's path as the caller's word.
-    fn word(&self, board: Board, table: &Table) -> Found {
+    /// One board's path, and it as the caller's word, 0 where there is none.
+    fn word(&self, board: Option<Board>, table: &Table) -> (Found, u64) {
+        let Some(board) = board else { return (Found::Nothing(PackedOutcome::Malformed), 0) };
         let start = self.goal.canonical(board);
         let Some(word) = table.word(start, start.cell_of(0)) else {
-            return Found::Nothing(PackedOutcome::Unsolvable);
+            return (Found::Nothing(PackedOutcome::Unsolvable), 0);
         };
         match word.ilog2() / 2 {
-            distance if distance > self.max_moves => Found::Beyond,
-            distance => Found::Path { distance, word: self.goal.frame().word_from(word) },
+            moves if moves > self.max_moves => (Found::Beyond, 0),
+            moves => (Found::Path(moves), self.goal.frame().word_from(word)),
         }
     }
 
     /// One board's path, its moves put behind those of the boards before.
-    fn moves(&self, board: Board, table: &Table, moves: &mut Vec<u8>) -> Found {
+    fn moves(&self, board: Option<Board>, table: &Table, moves: &mut Vec<u8>) -> Found {
+        let Some(board) = board else { return Found::Nothing(PackedOutcome::Malformed) };
         let start = self.goal.canonical(board);
         let Some(distance) = table.distance(start) else { return Found::Nothing(PackedOutcome::Unsolvable) };
         if distance > self.max_moves {
@@ -131,7 +140,7 @@ impl Batch {
                 None => moves.extend(solution.cells().into_iter().map(|cell| cell + 1)),
             }
         }
-        Found::Path { distance, word: 0 }
+        Found::Path(distance)
     }
 }
 
@@ -141,8 +150,8 @@ enum Found {
     Nothing(PackedOutcome),
     /// A path longer than is of interest.
     Beyond,
-    /// A path; its word where there are words.
-    Path { distance: Cost, word: u64 },
+    /// A path of so many moves.
+    Path(Cost),
 }
 
 /// The answer to a message that was not taken.
