@@ -23,7 +23,8 @@ pub(crate) async fn measure() {
     let query = |instance| Query {
         instance,
         algorithm: Algorithm::Auto,
-        deadline: Instant::now() + Duration::from_mins(1),
+        time: Duration::from_mins(1),
+        deadline: None,
         max_nodes: u64::MAX,
         max_moves: Cost::MAX,
         priority: Priority::Normal,

@@ -1,7 +1,5 @@
 //! Which search answers which instance. A new algorithm is one arm here.
 
-use std::sync::Arc;
-
 use super::Algorithm;
 use super::tables::Tables;
 use crate::domain::sliding::{Canonical, Cell, Position, SlidingSpace};
@@ -18,7 +16,7 @@ pub(super) fn solve(
     kept: Option<&Tables>,
     budget: &mut Budget,
 ) -> Outcome<Cell> {
-    let space = SlidingSpace::new(Arc::clone(canonical.goal().frame().layout()));
+    let space = SlidingSpace::new(canonical.goal().frame().layout().clone());
     let (start, goal) = (Position::new(canonical.start()), Position::new(canonical.goal().board()));
     match algorithm {
         Algorithm::Auto | Algorithm::Bidirectional => {

@@ -150,6 +150,9 @@ pub(super) fn board(
     canonical: Canonical,
     reply: impl FnOnce() -> Reply<Answer>,
 ) -> Result<Asked, Overload> {
+    let arrived = Instant::now();
+    let due = arrived + query.time;
+    let deadline = query.deadline.map_or(due, |deadline| deadline.min(due));
     let limit = shared.config.max_in_flight;
     let permit =
         Arc::clone(&shared.in_flight).try_acquire_owned().map_err(|_| Overload::InFlight { limit })?;
@@ -159,8 +162,8 @@ pub(super) fn board(
     let waiter = |source, canonical| Waiter {
         id,
         canonical,
-        arrived: Instant::now(),
-        deadline: query.deadline,
+        arrived,
+        deadline,
         max_moves: query.max_moves,
         source,
         reply: reply(),
@@ -174,9 +177,9 @@ pub(super) fn board(
         let flight = entry.get();
         let mut state = flight.state();
         if !matches!(state.phase, Phase::Landed) {
-            flight.join(shared, &mut state, query);
+            flight.join(shared, &mut state, query, deadline);
             state.waiters.insert(id, waiter(Source::Coalesced, canonical));
-            shared.clock.watch(query.deadline, id, flight);
+            shared.clock.watch(deadline, id, flight);
             return ticket(flight);
         }
     }
@@ -187,14 +190,14 @@ pub(super) fn board(
         return Ok(Asked::Now(query.known(&canonical, known, Source::Cache)));
     }
     let place = shared.queue.next_place(query.priority);
-    let flight = Arc::new(Flight::new(key, canonical.clone(), query, place));
+    let flight = Arc::new(Flight::new(key, canonical.clone(), query, deadline, place));
     // Full before it is seen: a worker may take it as soon as it is in the queue.
     let mut state = flight.state();
     if !shared.queue.push(place, Work::Flight(Arc::clone(&flight))) {
         return Err(Overload::Queue { limit: shared.queue.max_len() });
     }
     state.waiters.insert(id, waiter(Source::Search, canonical));
-    shared.clock.watch(query.deadline, id, &flight);
+    shared.clock.watch(deadline, id, &flight);
     drop(state);
     let taken = ticket(&flight);
     match entry {
@@ -205,11 +208,11 @@ pub(super) fn board(
 }
 
 impl Flight {
-    fn new(key: FlightKey, canonical: Canonical, query: &Query, place: Place) -> Self {
+    fn new(key: FlightKey, canonical: Canonical, query: &Query, deadline: Instant, place: Place) -> Self {
         Self {
             key,
             canonical,
-            limits: Arc::new(Limits::new(query.deadline, query.max_nodes, query.max_moves)),
+            limits: Arc::new(Limits::new(deadline, query.max_nodes, query.max_moves)),
             #[cfg(feature = "faults")]
             fault: query.fault,
             state: Mutex::new(State { phase: Phase::Waiting(place), waiters: HashMap::with_capacity(1) }),
@@ -239,8 +242,8 @@ impl Flight {
     }
 
     /// Makes room for one more who waits.
-    fn join(&self, shared: &Shared, state: &mut State, query: &Query) {
-        self.limits.widen(query.deadline, query.max_nodes, query.max_moves);
+    fn join(&self, shared: &Shared, state: &mut State, query: &Query, deadline: Instant) {
+        self.limits.widen(deadline, query.max_nodes, query.max_moves);
         if let Phase::Waiting(place) = &mut state.phase
             && place.priority() < query.priority
         {

@@ -41,8 +41,10 @@ pub struct Query {
     pub instance: Instance,
     /// Which search runs when one has to.
     pub algorithm: Algorithm,
-    /// When the answer is due.
-    pub deadline: Instant,
+    /// How long it may take until it is answered.
+    pub time: Duration,
+    /// When its caller waits no longer, if it has said so.
+    pub deadline: Option<Instant>,
     /// States that may be expanded.
     pub max_nodes: u64,
     /// The longest path of interest, in moves; `Cost::MAX` for any.

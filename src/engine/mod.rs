@@ -19,7 +19,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use crate::cache::{Cache, CacheStatistics, Weigh};
-use crate::domain::sliding::{Canonical, Goal, Key, Path, obstacle};
+use crate::domain::sliding::{Canonical, Goal, Instance, Key, Path, obstacle};
 use clock::Clock;
 pub use flight::Ticket;
 use flight::{Flight, Flights};
@@ -150,9 +150,6 @@ impl Engine {
     /// When there is no room; the reply is not made then.
     pub fn ask(&self, query: &Query, reply: impl FnOnce() -> Reply<Answer>) -> Result<Asked, Overload> {
         let instance = &query.instance;
-        if let Some(obstacle) = obstacle(instance.layout(), instance.start(), instance.goal()) {
-            return Ok(Asked::Now(Answer::at_once(Verdict::Unsolvable(obstacle), Source::Rule)));
-        }
         let canonical = if query.smallest { Canonical::as_held(instance) } else { Canonical::of(instance) };
         if canonical.start() == canonical.goal().board() {
             return Ok(Asked::Now(query.known(&canonical, Known::Path(Path::Word(1)), Source::Rule)));
@@ -160,8 +157,15 @@ impl Engine {
         if !query.bypass_table
             && let Some(table) = self.shared.tables.find(canonical.goal())
         {
-            let known = table.path(canonical.start()).map_or(Known::Unreachable, Known::Path);
-            return Ok(Asked::Now(query.known(&canonical, known, Source::Table)));
+            // The table knows a board that theory rules out too, and theory says why.
+            let known = |known| query.known(&canonical, known, Source::Table);
+            return Ok(Asked::Now(match table.path(canonical.start()) {
+                Some(path) => known(Known::Path(path)),
+                None => ruled_out(instance).unwrap_or_else(|| known(Known::Unreachable)),
+            }));
+        }
+        if let Some(answer) = ruled_out(instance) {
+            return Ok(Asked::Now(answer));
         }
         if !query.bypass_cache
             && let Some(known) = self.shared.cache.get(&canonical.key())
@@ -237,4 +241,10 @@ impl Engine {
     pub fn workers_alive(&self) -> usize {
         self.pool.alive()
     }
+}
+
+/// The answer to an instance of which theory knows that it has no path.
+fn ruled_out(instance: &Instance) -> Option<Answer> {
+    let obstacle = obstacle(instance.layout(), instance.start(), instance.goal())?;
+    Some(Answer::at_once(Verdict::Unsolvable(obstacle), Source::Rule))
 }

@@ -158,11 +158,13 @@ impl<D: Dialogue> Talk<D> {
             if self.is_late() {
                 self.end = End::With(ServiceError::Deadline.into());
             }
-            match std::mem::replace(&mut self.end, End::Over) {
-                End::Over => return Poll::Ready(None),
-                End::With(status) => return Poll::Ready(Some(Err(self.give_up(status)))),
-                End::AfterAnswers(error) if self.dialogue.is_idle() => self.end = End::With(error.into()),
-                open => self.end = open,
+            if !matches!(self.end, End::Open) {
+                match std::mem::replace(&mut self.end, End::Over) {
+                    End::Over => return Poll::Ready(None),
+                    End::With(status) => return Poll::Ready(Some(Err(self.give_up(status)))),
+                    End::AfterAnswers(error) if self.dialogue.is_idle() => self.end = End::With(error.into()),
+                    open => self.end = open,
+                }
             }
             if let Poll::Ready(landed) = self.dialogue.poll_landed(cx) {
                 return Poll::Ready(Some(Ok(landed)));

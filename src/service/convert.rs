@@ -1,13 +1,12 @@
 //! Between wire and domain, both ways, and nowhere else. It decides nothing about
 //! boards: what is wrong with one is said by [`Instance`].
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::pb;
 use super::status::ServiceError;
 use crate::config::{LimitsConfig, MAX_REQUEST_ID_BYTES};
-use crate::domain::sliding::{Board, Cell, Instance, Invalid, Layout, MAX_CELLS, Obstacle, Setup};
+use crate::domain::sliding::{Board, Cell, Instance, Invalid, Layout, MAX_CELLS, Obstacle, Setup, Shared};
 use crate::engine::{Algorithm, Answer, Limit, Priority, Query, Source, Statistics, Verdict};
 use crate::space::Cost;
 
@@ -15,7 +14,7 @@ use crate::space::Cost;
 ///
 /// # Errors
 /// [`ServiceError::Invalid`] with the field's path.
-pub(super) fn query(job: &pb::Job, limits: &LimitsConfig, now: Instant) -> Result<Query, ServiceError> {
+pub(super) fn query(job: &pb::Job, limits: &LimitsConfig) -> Result<Query, ServiceError> {
     let Some(pb::job::Problem::Sliding(sliding)) = &job.problem else {
         return Err(ServiceError::invalid("job.problem", "is not set, expected a problem, such as sliding"));
     };
@@ -27,7 +26,8 @@ pub(super) fn query(job: &pb::Job, limits: &LimitsConfig, now: Instant) -> Resul
         instance: instance(sliding)?,
         smallest: objective(job.objective)? == Objective::Smallest,
         algorithm: algorithm(job.algorithm)?,
-        deadline: now + Duration::from_millis(time.into()),
+        time: Duration::from_millis(time.into()),
+        deadline: None,
         max_nodes: within("job.budget.max_nodes", budget.max_nodes, limits.default_nodes, limits.max_nodes)?,
         max_moves: budget.max_moves.unwrap_or(Cost::MAX),
         priority: priority(job.priority)?,
@@ -82,7 +82,7 @@ fn instance(sliding: &pb::SlidingPuzzle) -> Result<Instance, ServiceError> {
 ///
 /// # Errors
 /// [`ServiceError::Invalid`] with the field's path.
-pub(super) fn grid(field: &str, shape: pb::Grid) -> Result<Arc<Layout>, ServiceError> {
+pub(super) fn grid(field: &str, shape: pb::Grid) -> Result<Shared<Layout>, ServiceError> {
     let pb::Grid { rows, columns } = shape;
     for (side, length) in [("rows", rows), ("columns", columns)] {
         if length == 0 {
@@ -102,7 +102,7 @@ pub(super) fn grid(field: &str, shape: pb::Grid) -> Result<Arc<Layout>, ServiceE
 ///
 /// # Errors
 /// [`ServiceError::Invalid`] with the field's path.
-pub(super) fn graph(field: &str, shape: &pb::Graph) -> Result<Arc<Layout>, ServiceError> {
+pub(super) fn graph(field: &str, shape: &pb::Graph) -> Result<Shared<Layout>, ServiceError> {
     let vertices = shape.vertices;
     if vertices == 0 || vertices as usize > MAX_CELLS {
         let description = format!("is {vertices}, expected 1 to {MAX_CELLS} (max_cells)");
@@ -131,7 +131,7 @@ pub(super) fn graph(field: &str, shape: &pb::Graph) -> Result<Arc<Layout>, Servi
 ///
 /// # Errors
 /// [`ServiceError::Invalid`] with the field's path.
-pub(super) fn goal(layout: &Arc<Layout>, tiles: &[u32]) -> Result<Board, ServiceError> {
+pub(super) fn goal(layout: &Shared<Layout>, tiles: &[u32]) -> Result<Board, ServiceError> {
     Instance::goal_of(layout, tiles).map_err(|invalid| malformed("", &invalid))
 }
 

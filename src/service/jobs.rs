@@ -56,8 +56,8 @@ impl Jobs {
             return Err(ServiceError::DuplicateId { field: "job.request_id", id: job.request_id.clone() });
         }
         let wants_path = convert::wants_path(job)?;
-        let mut query = convert::query(job, &self.shared.limits, Instant::now())?;
-        query.deadline = self.deadline.map_or(query.deadline, |deadline| deadline.min(query.deadline));
+        let mut query = convert::query(job, &self.shared.limits)?;
+        query.deadline = self.deadline;
         let reply = || {
             let (id, answers) = (job.request_id.clone(), self.answers.0.clone());
             // Nobody listens any more when the conversation is gone.

@@ -100,7 +100,7 @@ impl Solver {
     }
 
     async fn answer(&self, job: &pb::Job) -> Result<Answer, ServiceError> {
-        let query = convert::query(job, &self.0.limits, Instant::now())?;
+        let query = convert::query(job, &self.0.limits)?;
         let (sender, receiver) = oneshot::channel();
         // Nobody listens any more when the caller is gone.
         let reply = || Reply::new(move |answer| drop(sender.send(answer)));

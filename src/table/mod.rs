@@ -1,10 +1,8 @@
 //! Every board of one goal, swept once: dense and immutable. It knows neither
 //! callers nor how often it is asked.
 
-use std::sync::Arc;
-
 use crate::domain::sliding::{
-    Board, Cell, DenseIndex, Direction, Layout, Path, Position, Shape, SlidingSpace,
+    Board, Cell, DenseIndex, Direction, Layout, Path, Position, Shape, Shared, SlidingSpace,
 };
 use crate::search::{Budget, Stop, breadth_first};
 use crate::space::{Cost, StateSpace};
@@ -12,7 +10,7 @@ use crate::space::{Cost, StateSpace};
 /// See the module.
 #[derive(Debug)]
 pub struct Table {
-    layout: Arc<Layout>,
+    layout: Shared<Layout>,
     index: DenseIndex,
     entries: Entries,
 }
@@ -42,14 +40,14 @@ impl Table {
     ///
     /// # Errors
     /// The budget's [`Stop`].
-    pub fn sweep(layout: &Arc<Layout>, goal: Board, budget: &mut Budget) -> Result<Self, Stop> {
+    pub fn sweep(layout: &Shared<Layout>, goal: Board, budget: &mut Budget) -> Result<Self, Stop> {
         let index = DenseIndex::new(layout, goal);
-        let space = SlidingSpace::new(Arc::clone(layout));
+        let space = SlidingSpace::new(layout.clone());
         let entries = match words(&space, &index, goal, budget)? {
             Some(words) => Entries::Words(words),
             None => Entries::Steps(steps(&space, &index, goal, budget)?),
         };
-        Ok(Self { layout: Arc::clone(layout), index, entries })
+        Ok(Self { layout: layout.clone(), index, entries })
     }
 
     /// The smallest shortest path of a board of its layout to its goal, if there is one.

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use taquin::domain::sliding::{Board, Cell, Layout, Packed32, Position, Shape, SlidingSpace};
+use taquin::domain::sliding::{Board, Cell, Layout, Packed32, Position, Shape, Shared, SlidingSpace};
 use taquin::heuristic::{DistanceSum, MisplacedTiles};
 use taquin::search::{Budget, a_star, bidirectional, breadth_first};
 use taquin::space::{Cost, Heuristic, StateSpace};
@@ -19,8 +19,8 @@ struct Sweep {
 }
 
 impl Sweep {
-    fn new(layout: &std::sync::Arc<Layout>, goal: Board) -> Self {
-        let space = SlidingSpace::new(std::sync::Arc::clone(layout));
+    fn new(layout: &Shared<Layout>, goal: Board) -> Self {
+        let space = SlidingSpace::new(layout.clone());
         let goal = Position::new(goal);
         let mut distances = HashMap::new();
         breadth_first::sweep(&space, &goal, &mut Budget::unlimited(), |packed, depth| {
@@ -203,7 +203,7 @@ fn golden(name: &str) -> Vec<u64> {
 fn levels(rows: usize, columns: usize, blank: Cell) -> Vec<u64> {
     let grid = layout(rows, columns);
     let goal = Position::new(Board::standard(grid.cells(), blank));
-    let space = SlidingSpace::new(std::sync::Arc::clone(grid));
+    let space = SlidingSpace::new(grid.clone());
     breadth_first::levels(&space, &goal, &mut Budget::unlimited()).unwrap()
 }
 

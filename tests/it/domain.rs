@@ -1,12 +1,11 @@
 //! Boards: packing, ranks, checking, parity, canonical form, solutions.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use proptest::prelude::*;
 use taquin::domain::sliding::{
     Board, Canonical, Cell, Direction, Instance, Invalid, Layout, Obstacle, Packed32, Path, Position, Setup,
-    Solution, obstacle, rank, unrank,
+    Shared, Solution, obstacle, rank, unrank,
 };
 
 use crate::instances::{FACTORIALS, instance, layout, permutations};
@@ -196,8 +195,8 @@ fn shuffled(cells: usize) -> impl Strategy<Value = Vec<u8>> {
     Just((0..u8::try_from(cells).unwrap()).collect::<Vec<u8>>()).prop_shuffle()
 }
 
-fn any_grid() -> impl Strategy<Value = Arc<Layout>> {
-    (0..Layout::grids().count()).prop_map(|index| Arc::clone(Layout::grids().nth(index).unwrap()))
+fn any_grid() -> impl Strategy<Value = Shared<Layout>> {
+    (0..Layout::grids().count()).prop_map(|index| Layout::grids().nth(index).unwrap().clone())
 }
 
 proptest! {

@@ -1,8 +1,6 @@
 //! Instances, layouts and boards for tests that ask no server.
 
-use std::sync::Arc;
-
-use taquin::domain::sliding::{Instance, Layout, Setup};
+use taquin::domain::sliding::{Instance, Layout, Setup, Shared};
 
 /// `n!` by `n`.
 pub(crate) const FACTORIALS: [usize; 10] = [1, 1, 2, 6, 24, 120, 720, 5040, 40_320, 362_880];
@@ -21,7 +19,7 @@ pub(crate) fn permutations(cells: usize) -> impl Iterator<Item = Vec<u8>> {
 }
 
 /// A grid that is known to be one.
-pub(crate) fn layout(rows: usize, columns: usize) -> &'static Arc<Layout> {
+pub(crate) fn layout(rows: usize, columns: usize) -> &'static Shared<Layout> {
     Layout::grid(rows, columns).unwrap()
 }
 

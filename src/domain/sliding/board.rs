@@ -11,6 +11,8 @@ pub type Tile = u8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Board(u64);
 
+/// 1, 2, ..., a tile a cell.
+const IN_ORDER: u64 = 0x9_8765_4321;
 /// One in each of four bits.
 const ONES: u64 = 0x1111_1111_1111_1111;
 
@@ -32,15 +34,8 @@ impl Board {
     #[must_use]
     pub fn standard(cells: usize, blank: Cell) -> Self {
         assert!(usize::from(blank) < cells && cells <= MAX_CELLS, "no cell {blank} of {cells}");
-        let mut tiles = [0; MAX_CELLS];
-        let mut tile = 0;
-        for (cell, place) in tiles[..cells].iter_mut().enumerate() {
-            if cell != usize::from(blank) {
-                tile += 1;
-                *place = tile;
-            }
-        }
-        Self::new(&tiles[..cells])
+        let (before, all) = ((1 << (4 * blank)) - 1, (1 << (4 * cells)) - 1);
+        Self(IN_ORDER & before | (IN_ORDER & !before) << 4 & all)
     }
 
     pub(super) fn from_bits(bits: u64) -> Self {

@@ -7,50 +7,50 @@
 //! standard one, 1, 2, ... around its blank. On 3x3 three goals are left: blank in a
 //! corner, on an edge, in the centre. A graph has but the trivial frame.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use super::layout::Shape;
-use super::{Board, Cell, Direction, Instance, Layout, MAX_CELLS, Tile};
+use super::{Board, Cell, Direction, Instance, Layout, MAX_CELLS, Shared, Tile};
 
 /// How a caller's board is held to be looked at canonically.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Frame {
-    layout: Arc<Layout>,
+    layout: Shared<Layout>,
     /// Where each of the caller's cells comes to lie.
-    cell_to: Vec<Cell>,
+    cell_to: [Cell; MAX_CELLS],
     /// Which of the caller's cells comes to lie at each.
-    cell_from: Vec<Cell>,
+    cell_from: [Cell; MAX_CELLS],
     /// The caller's direction for each canonical one.
     direction_from: [Direction; 4],
 }
 
 /// The frames of each grid, one for each cell of its goal's blank.
-static FRAMES: LazyLock<Vec<Vec<Arc<Frame>>>> = LazyLock::new(|| {
-    let blanks = |grid: &Arc<Layout>| (0..).take(grid.cells());
+static FRAMES: LazyLock<Vec<Vec<Shared<Frame>>>> = LazyLock::new(|| {
+    let blanks = |grid: &Shared<Layout>| (0..).take(grid.cells());
     Layout::grids()
-        .map(|grid| blanks(grid).map(|blank| Arc::new(Frame::of_grid(grid, blank))).collect())
+        .map(|grid| blanks(grid).map(|blank| Shared::leaked(Frame::of_grid(grid, blank))).collect())
         .collect()
 });
 
 impl Frame {
     /// The frame of a layout and its goal's blank.
     #[must_use]
-    pub fn of(layout: &Arc<Layout>, goal_blank: Cell) -> Arc<Self> {
+    pub fn of(layout: &Shared<Layout>, goal_blank: Cell) -> Shared<Self> {
         match layout.shape() {
-            Shape::Grid { index, .. } => Arc::clone(&FRAMES[usize::from(index)][usize::from(goal_blank)]),
-            Shape::Graph => Arc::new(Self::trivial(layout)),
+            Shape::Grid { index, .. } => FRAMES[usize::from(index)][usize::from(goal_blank)].clone(),
+            Shape::Graph => Shared::counted(Self::trivial(layout)),
         }
     }
 
     /// Of the eight ways to hold a grid, the one that lays `blank` on the first cell.
-    fn of_grid(grid: &Arc<Layout>, blank: Cell) -> Self {
+    fn of_grid(grid: &Shared<Layout>, blank: Cell) -> Self {
         let ways = (0..8).filter_map(|way| Self::held(grid, way & 1 != 0, way & 2 != 0, way & 4 != 0));
         ways.min_by_key(|frame| frame.to(blank)).expect("a grid can be held with no more rows than columns")
     }
 
     /// A grid turned upside down, mirrored, then transposed, or not; `None` when
     /// more rows than columns come of it.
-    fn held(grid: &Arc<Layout>, upside_down: bool, mirrored: bool, transposed: bool) -> Option<Self> {
+    fn held(grid: &Shared<Layout>, upside_down: bool, mirrored: bool, transposed: bool) -> Option<Self> {
         let Shape::Grid { rows, columns, .. } = grid.shape() else { return None };
         let (height, width) = if transposed { (columns, rows) } else { (rows, columns) };
         if height > width {
@@ -63,30 +63,28 @@ impl Frame {
             let column = if mirrored { columns - 1 - column } else { column };
             if transposed { column * width + row } else { row * width + column }
         };
-        let mut frame = Self { layout: Arc::clone(layout), ..Self::trivial(grid) };
+        let mut frame = Self { layout: layout.clone(), ..Self::trivial(grid) };
         for cell in (0..).take(grid.cells()) {
             frame.cell_to[usize::from(cell)] = lies(cell);
             frame.cell_from[usize::from(lies(cell))] = cell;
         }
-        for from in (0..).take(grid.cells()) {
-            for &to in grid.neighbours(from) {
-                let seen = layout.direction(frame.to(from), frame.to(to)).zip(grid.direction(from, to));
-                let (canonical, callers) = seen.expect("adjacent cells stay adjacent");
-                frame.direction_from[canonical as usize] = callers;
-            }
-        }
+        // On a line as well, where only one of the axes is ever walked.
+        frame.direction_from = Direction::ALL.map(|canonical| {
+            let callers = canonical as usize ^ if transposed { 2 } else { 0 };
+            let flipped = if callers < 2 { upside_down } else { mirrored };
+            Direction::ALL[callers ^ usize::from(flipped)]
+        });
         Some(frame)
     }
 
-    fn trivial(layout: &Arc<Layout>) -> Self {
-        let cells: Vec<Cell> = (0..).take(layout.cells()).collect();
-        let layout = Arc::clone(layout);
-        Self { layout, cell_to: cells.clone(), cell_from: cells, direction_from: Direction::ALL }
+    fn trivial(layout: &Shared<Layout>) -> Self {
+        let cells = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+        Self { layout: layout.clone(), cell_to: cells, cell_from: cells, direction_from: Direction::ALL }
     }
 
     /// The canonical layout.
     #[must_use]
-    pub fn layout(&self) -> &Arc<Layout> {
+    pub fn layout(&self) -> &Shared<Layout> {
         &self.layout
     }
 
@@ -130,9 +128,9 @@ impl Frame {
 /// A goal in its canonical form, and how its boards are brought there.
 #[derive(Clone, Debug)]
 pub struct Goal {
-    frame: Arc<Frame>,
-    /// The canonical name of each of the caller's tiles.
-    names: [Tile; MAX_CELLS],
+    frame: Shared<Frame>,
+    /// The canonical name of each of the caller's tiles; the blank's is 0.
+    names: [Tile; 16],
     board: Board,
     blank: Cell,
 }
@@ -148,24 +146,24 @@ pub struct Problem {
 impl Goal {
     /// The canonical form of a goal on a layout.
     #[must_use]
-    pub fn new(layout: &Arc<Layout>, goal: Board) -> Self {
+    pub fn new(layout: &Shared<Layout>, goal: Board) -> Self {
         Self::in_frame(Frame::of(layout, goal.cell_of(0)), goal)
     }
 
     /// The goal held as its caller holds it, only the tiles renamed: smallest paths to
     /// it are the caller's own smallest paths.
     #[must_use]
-    pub fn as_held(layout: &Arc<Layout>, goal: Board) -> Self {
-        Self::in_frame(Arc::new(Frame::trivial(layout)), goal)
+    pub fn as_held(layout: &Shared<Layout>, goal: Board) -> Self {
+        Self::in_frame(Shared::counted(Frame::trivial(layout)), goal)
     }
 
-    fn in_frame(frame: Arc<Frame>, goal: Board) -> Self {
+    fn in_frame(frame: Shared<Frame>, goal: Board) -> Self {
         let cells = frame.layout.cells();
         let blank = frame.to(goal.cell_of(0));
         let board = Board::standard(cells, blank);
-        let mut names = [0; MAX_CELLS];
-        for (cell, tile) in (0..).zip(goal.tiles(cells)) {
-            names[usize::from(tile)] = board.tile(frame.to(cell));
+        let mut names = [0; 16];
+        for (tile, &cell) in goal.tiles(MAX_CELLS).zip(&frame.cell_to) {
+            names[usize::from(tile)] = board.tile(cell);
         }
         Self { frame, names, board, blank }
     }
@@ -173,17 +171,16 @@ impl Goal {
     /// The canonical form of a board on the way to this goal.
     #[must_use]
     pub fn canonical(&self, start: Board) -> Board {
-        let tiles = start.tiles(self.frame.layout.cells());
+        // Cells that it does not have hold 0, which stays 0.
+        let tiles = start.tiles(MAX_CELLS).zip(&self.frame.cell_to);
         Board::from_bits(
-            tiles
-                .zip(&self.frame.cell_to)
-                .fold(0, |bits, (tile, cell)| bits | u64::from(self.names[usize::from(tile)]) << (4 * cell)),
+            tiles.fold(0, |bits, (tile, cell)| bits | u64::from(self.names[usize::from(tile)]) << (4 * cell)),
         )
     }
 
     /// How the caller's boards are held.
     #[must_use]
-    pub fn frame(&self) -> &Arc<Frame> {
+    pub fn frame(&self) -> &Shared<Frame> {
         &self.frame
     }
 

@@ -2,16 +2,15 @@
 //! it names what is wrong. It knows no wire; field names are those of the contract.
 
 use std::fmt;
-use std::sync::Arc;
 
-use super::{Board, Cell, Layout, Tile};
+use super::{Board, Cell, Layout, Shared};
 
 /// What was written down: a layout, and the tiles of start and goal cell by cell,
 /// 0 for the blank. An empty goal means 1, 2, ..., blank last.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
     /// The cells.
-    pub layout: &'a Arc<Layout>,
+    pub layout: &'a Shared<Layout>,
     /// The tiles to begin with.
     pub start: &'a [u32],
     /// The tiles to end with.
@@ -21,7 +20,7 @@ pub struct Setup<'a> {
 /// A layout with a start and a goal, each a permutation of its tiles and the blank.
 #[derive(Clone, Debug)]
 pub struct Instance {
-    layout: Arc<Layout>,
+    layout: Shared<Layout>,
     start: Board,
     goal: Board,
 }
@@ -42,7 +41,7 @@ impl Instance {
 
     /// Its cells.
     #[must_use]
-    pub fn layout(&self) -> &Arc<Layout> {
+    pub fn layout(&self) -> &Shared<Layout> {
         &self.layout
     }
 
@@ -66,7 +65,7 @@ impl TryFrom<Setup<'_>> for Instance {
         let cells = setup.layout.cells();
         let start = board(Field::Start, setup.start, cells)?;
         let goal = Self::goal_of(setup.layout, setup.goal)?;
-        Ok(Self { layout: Arc::clone(setup.layout), start, goal })
+        Ok(Self { layout: setup.layout.clone(), start, goal })
     }
 }
 
@@ -149,17 +148,16 @@ fn board(field: Field, tiles: &[u32], cells: usize) -> Result<Board, Invalid> {
     if tiles.len() != cells {
         return Err(Invalid::Count { field, got: tiles.len(), cells });
     }
-    let mut bytes = [0; super::MAX_CELLS];
-    let mut seen = 0_u32;
+    let (mut bits, mut seen) = (0, 0_u32);
     for (cell, &tile) in tiles.iter().enumerate() {
-        bytes[cell] = match Tile::try_from(tile) {
-            Ok(tile) if usize::from(tile) < cells => tile,
-            _ => return Err(Invalid::Range { field, cell, tile, last: cells - 1 }),
-        };
-        seen |= 1 << bytes[cell];
+        if tile as usize >= cells {
+            return Err(Invalid::Range { field, cell, tile, last: cells - 1 });
+        }
+        bits |= u64::from(tile) << (4 * cell);
+        seen |= 1 << tile;
     }
     if seen.count_ones() as usize == cells {
-        Ok(Board::new(&bytes[..cells]))
+        Ok(Board::from_bits(bits))
     } else {
         Err(duplicate(field, tiles))
     }

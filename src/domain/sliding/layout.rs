@@ -1,7 +1,9 @@
 //! Cells and which are adjacent. A grid is a layout that knows its rows and
 //! columns. It knows no tiles.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
+
+use super::Shared;
 
 /// A cell's number; in a grid counted row by row from the top left.
 pub type Cell = u8;
@@ -54,19 +56,27 @@ pub enum Shape {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Layout {
     shape: Shape,
+    cells: usize,
     /// The neighbours of each cell in the order of moves: U D L R in a grid, by number in a graph.
-    neighbours: Vec<Vec<Cell>>,
+    neighbours: [Neighbours; MAX_CELLS],
     /// The fewest steps from cell to cell; `None` where there is no way.
-    distances: Vec<Vec<Option<u8>>>,
+    distances: [[Option<u8>; MAX_CELLS]; MAX_CELLS],
     code: u128,
 }
 
+/// The first `count` of `cells`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Neighbours {
+    count: usize,
+    cells: [Cell; MAX_CELLS - 1],
+}
+
 /// Every grid, by rows and then by columns.
-static GRIDS: LazyLock<Vec<Arc<Layout>>> = LazyLock::new(|| {
+static GRIDS: LazyLock<Vec<Shared<Layout>>> = LazyLock::new(|| {
     let sides = (1..=MAX_CELLS).flat_map(|rows| (1..=MAX_CELLS / rows).map(move |columns| (rows, columns)));
     sides
         .enumerate()
-        .map(|(index, (rows, columns))| Arc::new(Layout::new_grid(index, rows, columns)))
+        .map(|(index, (rows, columns))| Shared::leaked(Layout::new_grid(index, rows, columns)))
         .collect()
 });
 
@@ -85,13 +95,13 @@ impl Layout {
     /// The grid of so many rows and columns; each is made once and shared. `None`
     /// when a side is 0 or there would be more than [`MAX_CELLS`] cells.
     #[must_use]
-    pub fn grid(rows: usize, columns: usize) -> Option<&'static Arc<Self>> {
+    pub fn grid(rows: usize, columns: usize) -> Option<&'static Shared<Self>> {
         let index = (*GRID_INDEX.get(rows)?.get(columns)?)?;
         GRIDS.get(usize::from(index))
     }
 
     /// Every grid there is.
-    pub fn grids() -> impl Iterator<Item = &'static Arc<Self>> {
+    pub fn grids() -> impl Iterator<Item = &'static Shared<Self>> {
         GRIDS.iter()
     }
 
@@ -99,7 +109,7 @@ impl Layout {
     /// than once. `None` with no cell, more than [`MAX_CELLS`], an edge to a cell
     /// outside, or one from a cell to itself.
     #[must_use]
-    pub fn graph(cells: usize, edges: &[(Cell, Cell)]) -> Option<Arc<Self>> {
+    pub fn graph(cells: usize, edges: &[(Cell, Cell)]) -> Option<Shared<Self>> {
         if !(1..=MAX_CELLS).contains(&cells) {
             return None;
         }
@@ -115,12 +125,12 @@ impl Layout {
             list.sort_unstable();
             list.dedup();
         }
-        Some(Arc::new(Self::new(Shape::Graph, neighbours)))
+        Some(Shared::counted(Self::new(Shape::Graph, &neighbours)))
     }
 
     fn new_grid(index: usize, rows: usize, columns: usize) -> Self {
         let small = |number: usize| u8::try_from(number).expect("at most MAX_CELLS");
-        let neighbours = (0..rows * columns)
+        let neighbours: Vec<Vec<Cell>> = (0..rows * columns)
             .map(|cell| {
                 let (row, column) = (cell / columns, cell % columns);
                 let steps = [
@@ -132,12 +142,21 @@ impl Layout {
                 steps.into_iter().filter(|(inside, _)| *inside).map(|(_, to)| small(to)).collect()
             })
             .collect();
-        Self::new(Shape::Grid { rows: small(rows), columns: small(columns), index: small(index) }, neighbours)
+        Self::new(
+            Shape::Grid { rows: small(rows), columns: small(columns), index: small(index) },
+            &neighbours,
+        )
     }
 
-    fn new(shape: Shape, neighbours: Vec<Vec<Cell>>) -> Self {
-        let distances = (0..neighbours.len()).map(|from| distances_from(from, &neighbours)).collect();
-        Self { code: code(shape, &neighbours), shape, neighbours, distances }
+    fn new(shape: Shape, lists: &[Vec<Cell>]) -> Self {
+        let mut neighbours = [Neighbours::default(); MAX_CELLS];
+        let mut distances = [[None; MAX_CELLS]; MAX_CELLS];
+        for (from, list) in lists.iter().enumerate() {
+            neighbours[from].count = list.len();
+            neighbours[from].cells[..list.len()].copy_from_slice(list);
+            distances[from] = distances_from(from, lists);
+        }
+        Self { code: code(shape, lists), shape, cells: lists.len(), neighbours, distances }
     }
 
     /// What it is besides its adjacency.
@@ -149,13 +168,14 @@ impl Layout {
     /// How many cells it has.
     #[must_use]
     pub fn cells(&self) -> usize {
-        self.neighbours.len()
+        self.cells
     }
 
     /// The cells next to one, in the order of moves.
     #[must_use]
     pub fn neighbours(&self, cell: Cell) -> &[Cell] {
-        &self.neighbours[usize::from(cell)]
+        let Neighbours { count, cells } = &self.neighbours[usize::from(cell)];
+        &cells[..*count]
     }
 
     /// The fewest steps between two cells, `None` where there is no way.
@@ -209,8 +229,8 @@ fn code(shape: Shape, neighbours: &[Vec<Cell>]) -> u128 {
     }
 }
 
-fn distances_from(from: usize, neighbours: &[Vec<Cell>]) -> Vec<Option<u8>> {
-    let mut distances = vec![None; neighbours.len()];
+fn distances_from(from: usize, neighbours: &[Vec<Cell>]) -> [Option<u8>; MAX_CELLS] {
+    let mut distances = [None; MAX_CELLS];
     distances[from] = Some(0);
     let mut level = vec![from];
     for depth in 1.. {

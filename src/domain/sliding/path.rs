@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Board, Cell, Direction, Frame, Goal, Layout, Shape};
+use super::{Board, Cell, Direction, Frame, Goal, Layout, Shape, Shared};
 
 /// The canonical moves from a board to its goal.
 ///
@@ -64,7 +64,7 @@ impl Path {
 #[derive(Clone, Debug)]
 pub struct Solution {
     path: Path,
-    frame: Arc<Frame>,
+    frame: Shared<Frame>,
     blank: Cell,
 }
 
@@ -72,7 +72,7 @@ impl Solution {
     /// The caller's solution of a canonical board on the way to a goal.
     #[must_use]
     pub fn new(goal: &Goal, start: Board, path: Path) -> Self {
-        Self { path, frame: Arc::clone(goal.frame()), blank: start.cell_of(0) }
+        Self { path, frame: goal.frame().clone(), blank: start.cell_of(0) }
     }
 
     /// Its number of moves.
@@ -101,10 +101,7 @@ impl Solution {
     pub fn letters(&self) -> Option<String> {
         match (&self.path, self.frame.layout().shape()) {
             (_, Shape::Graph) => None,
-            (&Path::Word(word), _) => {
-                let directions = Path::directions_of(word);
-                Some(directions.map(|direction| self.frame.direction_from(direction).letter()).collect())
-            }
+            (&Path::Word(word), _) => Some(letters_of(self.frame.word_from(word))),
             _ => Some(self.directions()?.into_iter().map(Direction::letter).collect()),
         }
     }
@@ -126,4 +123,25 @@ impl Solution {
             }
         }
     }
+}
+
+/// The letters of a word.
+fn letters_of(word: u64) -> String {
+    /// Those of the four moves of a byte.
+    static OF_BYTE: [[u8; 4]; 256] = {
+        let (mut all, mut byte) = ([[0; 4]; 256], 0);
+        while byte < 256 {
+            let letters = [b'U', b'D', b'L', b'R'];
+            all[byte] =
+                [letters[byte & 3], letters[byte >> 2 & 3], letters[byte >> 4 & 3], letters[byte >> 6]];
+            byte += 1;
+        }
+        all
+    };
+    let mut letters = [0; 4 * size_of::<u64>()];
+    for (four, byte) in letters.chunks_exact_mut(4).zip(word.to_le_bytes()) {
+        four.copy_from_slice(&OF_BYTE[usize::from(byte)]);
+    }
+    let moves = (word.ilog2() / 2) as usize;
+    str::from_utf8(&letters).expect("four letters of ASCII")[..moves].to_owned()
 }

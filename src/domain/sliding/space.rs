@@ -2,9 +2,8 @@
 
 use std::iter::Copied;
 use std::slice;
-use std::sync::Arc;
 
-use super::{Board, Cell, Layout, Packed32};
+use super::{Board, Cell, Layout, Packed32, Shared};
 use crate::space::StateSpace;
 
 /// A board, and where its blank is.
@@ -43,13 +42,13 @@ impl Position {
 /// The boards of one layout. An action is the cell that the blank enters.
 #[derive(Clone, Debug)]
 pub struct SlidingSpace {
-    layout: Arc<Layout>,
+    layout: Shared<Layout>,
 }
 
 impl SlidingSpace {
     /// The space of a layout of at most nine cells.
     #[must_use]
-    pub fn new(layout: Arc<Layout>) -> Self {
+    pub fn new(layout: Shared<Layout>) -> Self {
         Self { layout }
     }
 
