@@ -154,12 +154,17 @@ pub struct LimitsConfig {
 }
 
 impl ServerConfig {
-    /// As many workers as were asked for, or one for each core this process may
-    /// use by affinity and by its cgroup.
+    /// As many workers as were asked for, or as are [available](available_workers).
     #[must_use]
     pub fn workers(&self) -> usize {
-        self.workers.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get)
+        self.workers.map_or_else(available_workers, NonZeroUsize::get)
     }
+}
+
+/// One worker for each core this process may use by affinity and by its cgroup.
+#[must_use]
+pub fn available_workers() -> usize {
+    available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 impl LimitsConfig {

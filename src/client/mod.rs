@@ -7,7 +7,7 @@
 //! | `output`, `render`, `progress` | replies → standard output and standard error |
 //! | `stream` | one bidirectional call: a window of boards, replies in input order |
 //! | `answer` | wire answer → checked reply |
-//! | `connect`, `embedded` | where the server is, or starts it |
+//! | `connect` | where the server is |
 //! | `input` | arguments, file, standard input → boards, one at a time |
 //! | `judge` | the judges, a row each: how they write boards and want answers; their input → boards |
 //! | [`gather`], [`text`] | lines → boards, in the client's own forms |
@@ -19,7 +19,6 @@ mod answer;
 pub mod board;
 pub mod cli;
 mod connect;
-mod embedded;
 pub mod gather;
 mod input;
 mod judge;

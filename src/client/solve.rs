@@ -17,7 +17,8 @@ use super::output::{self, Tally, say};
 use super::progress::Progress;
 use super::render::{Renderer, Style};
 use super::stream::{Plan, StreamError, exchange};
-use super::{connect, embedded, gather};
+use super::{connect, gather};
+use crate::service::embedded_by_default;
 
 /// What is printed may still leave after an interrupt for so long.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -105,7 +106,8 @@ fn carry_out(work: Work, endpoint: Option<Endpoint>) -> Result<u8, Refusal> {
         .map_err(|e| Refusal::local("can't start", &e))?;
     let code = runtime.block_on(async {
         let Some(endpoint) = endpoint else {
-            let server = embedded::start().await.map_err(|e| Refusal::local("can't start a server", &e))?;
+            let server =
+                embedded_by_default().await.map_err(|e| Refusal::local("can't start a server", &e))?;
             let endpoint = connect::endpoint(&server.address().to_string());
             return until_interrupted(work, endpoint.map_err(|e| Refusal(code::FAILED, e))?).await;
         };

@@ -124,9 +124,9 @@ impl Tables {
         let layout = Layout::grid(3, 3).expect("nine cells");
         let sweep = |blank| {
             let goal = Board::standard(layout.cells(), blank);
-            Table::sweep(layout, goal, &mut Budget::unlimited()).expect("nothing ends an unlimited budget")
+            let table = Table::sweep(layout, goal, &mut Budget::unlimited());
+            Arc::new(table.expect("nothing ends an unlimited budget"))
         };
-        let sweep = |blank| Arc::new(sweep(blank));
         self.standard.get_or_init(|| STANDARD_BLANKS.map(sweep));
     }
 

@@ -10,11 +10,12 @@ use crate::domain::sliding::{Board, Cell, Instance, Invalid, Layout, MAX_CELLS, 
 use crate::engine::{Algorithm, Answer, Limit, Priority, Query, Source, Statistics, Verdict};
 use crate::space::Cost;
 
-/// What a job asks for, checked.
+/// What a job asks for, checked, and whether its answer must hold the path.
 ///
 /// # Errors
 /// [`ServiceError::Invalid`] with the field's path.
-pub(super) fn query(job: &pb::Job, limits: &LimitsConfig) -> Result<Query, ServiceError> {
+pub(super) fn query(job: &pb::Job, limits: &LimitsConfig) -> Result<(Query, bool), ServiceError> {
+    let objective = objective(job.objective)?;
     let Some(pb::job::Problem::Sliding(sliding)) = &job.problem else {
         return Err(ServiceError::invalid("job.problem", "is not set, expected a problem, such as sliding"));
     };
@@ -22,9 +23,9 @@ pub(super) fn query(job: &pb::Job, limits: &LimitsConfig) -> Result<Query, Servi
     let budget = job.budget.unwrap_or_default();
     let time =
         within("job.budget.max_time_ms", budget.max_time_ms, limits.default_time_ms, limits.max_time_ms)?;
-    Ok(Query {
+    let query = Query {
         instance: instance(sliding)?,
-        smallest: objective(job.objective)? == Objective::Smallest,
+        smallest: objective == Objective::Smallest,
         algorithm: algorithm(job.algorithm)?,
         time: Duration::from_millis(time.into()),
         deadline: None,
@@ -35,7 +36,8 @@ pub(super) fn query(job: &pb::Job, limits: &LimitsConfig) -> Result<Query, Servi
         bypass_table: job.bypass_table,
         #[cfg(feature = "faults")]
         fault: crate::engine::Fault::from_name(&job.request_id),
-    })
+    };
+    Ok((query, objective != Objective::Distance))
 }
 
 /// What an answer must hold.
@@ -52,14 +54,6 @@ fn objective(number: i32) -> Result<Objective, ServiceError> {
         pb::Objective::Unspecified | pb::Objective::ShortestPath => Objective::Shortest,
         pb::Objective::SmallestPath => Objective::Smallest,
     })
-}
-
-/// Whether the answer to a job must hold the path.
-///
-/// # Errors
-/// [`ServiceError::Invalid`] for an objective that is not known.
-pub(super) fn wants_path(job: &pb::Job) -> Result<bool, ServiceError> {
-    Ok(objective(job.objective)? != Objective::Distance)
 }
 
 fn instance(sliding: &pb::SlidingPuzzle) -> Result<Instance, ServiceError> {

@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{Drained, serve, start_engine};
-use crate::config::{LimitsConfig, Sweep};
+use crate::config::{LimitsConfig, Sweep, available_workers};
 use crate::engine::Engine;
 
 type Served = Result<Drained, Box<dyn std::error::Error + Send + Sync>>;
@@ -42,6 +42,14 @@ impl Embedded {
         drop(self.stop);
         self.served.await?
     }
+}
+
+/// Starts a server inside this process, with the settings of a server that was given none.
+///
+/// # Errors
+/// When the system gives no port or no thread.
+pub async fn embedded_by_default() -> std::io::Result<Embedded> {
+    embedded(LimitsConfig::default(), available_workers(), Sweep::default()).await
 }
 
 /// Starts a server inside this process.

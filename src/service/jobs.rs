@@ -55,8 +55,7 @@ impl Jobs {
         if !self.in_flight.is_empty() && self.in_flight.contains_key(&job.request_id) {
             return Err(ServiceError::DuplicateId { field: "job.request_id", id: job.request_id.clone() });
         }
-        let wants_path = convert::wants_path(job)?;
-        let mut query = convert::query(job, &self.shared.limits)?;
+        let (mut query, wants_path) = convert::query(job, &self.shared.limits)?;
         query.deadline = self.deadline;
         let reply = || {
             let (id, answers) = (job.request_id.clone(), self.answers.0.clone());

@@ -17,7 +17,7 @@ mod solver;
 mod status;
 mod tally;
 
-pub use embedded::{Embedded, embedded};
+pub use embedded::{Embedded, embedded, embedded_by_default};
 pub use health::{check_health, loopback_endpoint};
 pub use server::{Drained, serve, start_engine};
 

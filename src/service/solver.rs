@@ -19,7 +19,7 @@ use crate::config::{
     GREETING_TIMEOUT_MS, LimitsConfig, MAX_PACKED_WAITING, MAX_REQUEST_ID_BYTES, MAX_UNREAD_BYTES,
 };
 use crate::domain::sliding::MAX_CELLS;
-use crate::engine::{Answer, Asked, Reply, Verdict};
+use crate::engine::{Answer, Asked, Query, Reply, Verdict};
 
 /// See the module.
 pub(super) struct Solver(pub(super) Shared);
@@ -35,8 +35,8 @@ impl SolverService for Solver {
             return Err(ServiceError::Misuse("job: is not set, expected a job").into());
         };
         ServiceError::check_id("job.request_id", &job.request_id)?;
-        let wants_path = convert::wants_path(&job)?;
-        let answer = self.answer(&job).await?;
+        let (query, wants_path) = convert::query(&job, &self.0.limits)?;
+        let answer = self.answer(&query).await?;
         if let Verdict::Failed(failure) = answer.verdict {
             return Err(ServiceError::from(failure).into());
         }
@@ -99,13 +99,12 @@ impl Solver {
         Ok(Response::new(Conversation::new(&self.0, dialogue, requests, deadline, tally, call)))
     }
 
-    async fn answer(&self, job: &pb::Job) -> Result<Answer, ServiceError> {
-        let query = convert::query(job, &self.0.limits)?;
+    async fn answer(&self, query: &Query) -> Result<Answer, ServiceError> {
         let (sender, receiver) = oneshot::channel();
         // Nobody listens any more when the caller is gone.
         let reply = || Reply::new(move |answer| drop(sender.send(answer)));
         // The ticket lives as long as the call: a caller that goes gives its job up.
-        let _ticket = match self.0.engine.ask(&query, reply)? {
+        let _ticket = match self.0.engine.ask(query, reply)? {
             Asked::Now(answer) => return Ok(answer),
             Asked::Later(ticket) => ticket,
         };
