@@ -25,7 +25,8 @@ roof share SERVER         the worker's share of the echo's throughput
 roof hit                  nanoseconds of a hit inside the process
 roof ready SERVER         milliseconds until a worker serves, and its memory
 roof echo ADDRESS         serves the echo
-roof drive ADDRESS COUNT  sends boards to a server, one a message";
+roof drive ADDRESS COUNT  sends boards to a server, one a message
+roof pack ADDRESS COUNT   sends boards to a server, 8,192 a message";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
@@ -35,10 +36,8 @@ fn main() {
         ["share", server] => on_one_core(share(Path::new(server))),
         ["hit"] => on_one_core(hit::measure()),
         ["ready", server] => on_one_core(ready::measure(Path::new(server))),
-        ["drive", address, count] => on_one_core(async {
-            let boards = count.parse().expect("a number of boards");
-            drive(socket(address), &Load::jobs(1), boards).await;
-        }),
+        ["drive", address, count] => on_one_core(send(address, Load::jobs(1), count)),
+        ["pack", address, count] => on_one_core(send(address, Load::packed(), count)),
         _ => println!("{USAGE}"),
     }
 }
@@ -55,6 +54,12 @@ fn on_all_cores(what: impl Future<Output = ()>) {
 fn on_one_core(what: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("no thread is needed").block_on(what);
+}
+
+async fn send(address: &str, load: Load, count: &str) {
+    let count = count.parse().expect("a number of boards");
+    let (boards, time) = drive(socket(address), &load, count).await;
+    println!("{:.1} ns a board", time.as_secs_f64() * 1e9 / boards as f64);
 }
 
 async fn share(server: &Path) {

@@ -17,7 +17,7 @@ use crate::table::Table;
 const ASKED_OFTEN: u32 = 64;
 /// States of a goal's half: enough that a random 3x3 board is some 130 expansions from
 /// it, and few enough to stay near the processor.
-const HALF_STATES: usize = 4096;
+const HALF_STATES: usize = 8192;
 /// What a search must be allowed to expand to make a goal's half: more than most of them need.
 const HALF_BUDGET_NODES: u64 = 100_000;
 /// Bytes that goal halves may take: some fifty.

@@ -27,50 +27,63 @@ pub fn search<S: StateSpace>(
         return Ok(Some(Vec::new()));
     }
     while forward.frontier_len() > 0 && backward.frontier_len() > 0 {
-        budget.prove(forward.depth() + backward.depth() + 1)?;
-        let meeting = if forward.frontier_len() <= backward.frontier_len() {
+        let whole = backward.depth();
+        budget.prove(forward.depth() + whole + 1)?;
+        let (node, left) = if forward.frontier_len() <= backward.frontier_len() {
             // States come in the order of their smallest paths: the first meeting is the smallest.
-            forward.advance(budget, |_, packed| backward.find(packed).is_some())?
+            match forward.advance(budget, |_, packed| backward.find(packed).is_some())? {
+                Some(node) => (node, whole),
+                None => continue,
+            }
         } else {
-            smallest_meeting(&forward, &mut backward, budget)?
+            // Any meeting tells the distance; the smallest is then found from the start's side.
+            match backward.advance(budget, |_, packed| forward.find(packed).is_some())? {
+                Some(_) => (first_above(space, &forward, &backward, budget)?, whole + 1),
+                None => continue,
+            }
         };
-        if let Some(node) = meeting {
-            let mut path = forward.path_to(node);
-            let depth_of = |packed: &S::Packed| backward.find(packed).map(|node| backward.depth_of(node));
-            path.extend(descend(space, forward.packed(node), depth_of));
-            return Ok(Some(path));
-        }
+        let depth_of = |packed: &S::Packed| backward.find(packed).map(|node| backward.depth_of(node));
+        let mut path = forward.path_to(node);
+        path.extend(descend(space, forward.packed(node), left, depth_of));
+        return Ok(Some(path));
     }
     Ok(None)
 }
 
-/// Advances the goal's wave by a level and returns, of the start's nodes it meets,
-/// the one with the smallest path.
-fn smallest_meeting<S: StateSpace>(
+/// The first state of the start's frontier with a successor in the goal's last whole level.
+fn first_above<S: StateSpace>(
+    space: &S,
     forward: &Wave<S>,
-    backward: &mut Wave<S>,
+    backward: &Wave<S>,
     budget: &mut Budget,
-) -> Result<Option<NodeId>, Stop> {
-    let mut smallest = None;
-    backward.advance(budget, |_, packed| {
-        if let Some(node) = forward.find(packed) {
-            smallest = Some(smallest.map_or(node, |least: NodeId| least.min(node)));
+) -> Result<NodeId, Stop> {
+    for node in forward.frontier() {
+        budget.expand()?;
+        let state = space.unpack(forward.packed(node));
+        let touches = |action| {
+            budget.generate();
+            let mut next = state.clone();
+            space.apply(&mut next, action);
+            let met = backward.find(&space.pack(&next));
+            met.is_some_and(|met| backward.depth_of(met) == backward.depth())
+        };
+        if space.actions(&state).any(touches) {
+            return Ok(node);
         }
-        false
-    })?;
-    Ok(smallest)
+    }
+    unreachable!("the goal's wave has just touched this frontier")
 }
 
-/// The smallest path from a state of the goal's side to the goal: at each state the
-/// first action that leads one level down.
+/// The smallest path to the goal from a state that is `depth` above it: at each state
+/// the first action that leads one level down. `depth_of` knows the states below.
 fn descend<S: StateSpace>(
     space: &S,
     from: S::Packed,
+    mut depth: Cost,
     depth_of: impl Fn(&S::Packed) -> Option<Cost>,
 ) -> Vec<S::Action> {
     let mut state = space.unpack(from);
-    let mut depth = depth_of(&from).expect("the two sides meet here");
-    let mut path = Vec::new();
+    let mut path = Vec::with_capacity(depth as usize);
     while depth > 0 {
         depth -= 1;
         let (action, next) = space
@@ -129,13 +142,13 @@ impl<S: StateSpace> GoalHalf<S> {
         let mut wave = Wave::new(space, start);
         if let Some(distance) = depth_of(&space.pack(start)) {
             budget.prove(distance)?;
-            return Ok(Some(descend(space, space.pack(start), depth_of)));
+            return Ok(Some(descend(space, space.pack(start), distance, depth_of)));
         }
         while !self.complete && wave.frontier_len() > 0 {
             budget.prove(wave.depth() + self.depth + 1)?;
             if let Some(node) = wave.advance(budget, |_, packed| depth_of(packed).is_some())? {
                 let mut path = wave.path_to(node);
-                path.extend(descend(space, wave.packed(node), depth_of));
+                path.extend(descend(space, wave.packed(node), self.depth, depth_of));
                 return Ok(Some(path));
             }
         }

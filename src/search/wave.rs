@@ -6,6 +6,8 @@
 //! (By induction: a state is reached first from the parent whose own path is the
 //! smallest, by the first action that leads there.)
 
+use std::ops::Range;
+
 use hashbrown::hash_map::Entry;
 use rustc_hash::FxBuildHasher;
 
@@ -56,6 +58,13 @@ impl<'s, S: StateSpace> Wave<'s, S> {
     pub(super) fn frontier_len(&self) -> usize {
         let [.., start, end] = self.level_starts[..] else { unreachable!("two starts from the first") };
         end - start
+    }
+
+    /// The states of the deepest whole level, in order.
+    pub(super) fn frontier(&self) -> Range<NodeId> {
+        let [.., start, end] = self.level_starts[..] else { unreachable!("two starts from the first") };
+        let id = |place| NodeId::try_from(place).expect("a wave of 2^32 states exceeds memory");
+        id(start)..id(end)
     }
 
     /// Where a state stands, if the wave has reached it.

@@ -10,6 +10,8 @@ use crate::table::Table;
 
 /// Bytes of a packed board.
 const BOARD_BYTES: usize = 4;
+/// Boards that are looked up at once: as many as make the memory busy, few enough for the stack.
+const AT_ONCE: usize = 64;
 
 /// A message of boards, checked but for the boards themselves.
 pub(super) struct Batch {
@@ -65,63 +67,74 @@ impl Batch {
     pub(super) fn answer(&self, request_id: String, table: &Table) -> SolvePackedResponse {
         let count = self.boards.len() / BOARD_BYTES;
         let has_words = self.wants_paths && table.has_words();
-        let (mut outcomes, mut distances) = (vec![0; count], vec![0; 2 * count]);
-        let mut words = vec![0; if has_words { 8 * count } else { 0 }];
-        let (mut moves, mut move_ends) = (Vec::new(), Vec::new());
+        let mut answer = SolvePackedResponse {
+            request_id,
+            outcomes: vec![0; count],
+            distances: vec![0; 2 * count],
+            words: vec![0; if has_words { 8 * count } else { 0 }],
+            ..SolvePackedResponse::default()
+        };
         if table.has_words() {
-            let mut places = words.chunks_exact_mut(8);
-            self.answer_each(&mut outcomes, &mut distances, |board| {
-                let (found, word) = self.word(board, table);
+            let SolvePackedResponse { outcomes, distances, words, .. } = &mut answer;
+            self.answer_by_words(table, outcomes, distances, words);
+        } else {
+            self.answer_by_steps(table, &mut answer);
+        }
+        answer
+    }
+
+    /// Fills in the answers by the words of a table, some boards at once; `words` is empty when none are wanted.
+    fn answer_by_words(&self, table: &Table, outcomes: &mut [u8], distances: &mut [u8], words: &mut [u8]) {
+        let mut words = words.chunks_mut(8 * AT_ONCE);
+        let answers = outcomes.chunks_mut(AT_ONCE).zip(distances.chunks_mut(2 * AT_ONCE));
+        for (boards, (outcomes, distances)) in self.boards.chunks(BOARD_BYTES * AT_ONCE).zip(answers) {
+            let (mut starts, mut found) = ([None; AT_ONCE], [0; AT_ONCE]);
+            for (board, start) in self.read(boards).zip(&mut starts) {
+                *start = board.map(|board| self.goal.canonical(board));
+            }
+            table.words(&starts, &mut found);
+            let mut places = words.next().unwrap_or_default().chunks_exact_mut(8);
+            let answers = outcomes.iter_mut().zip(distances.chunks_exact_mut(2));
+            for ((start, word), (outcome, distance)) in starts.iter().zip(found).zip(answers) {
+                let (found, word) = self.word(start.is_some(), word);
+                found.write(self.max_moves, outcome, distance);
                 if let Some(place) = places.next() {
                     place.copy_from_slice(&word.to_le_bytes());
                 }
-                found
-            });
-        } else {
-            self.answer_each(&mut outcomes, &mut distances, |board| {
-                let found = self.moves(board, table, &mut moves);
-                if self.wants_paths {
-                    move_ends.push(u32::try_from(moves.len()).expect("bounded by boards and moves"));
-                }
-                found
-            });
+            }
         }
-        SolvePackedResponse { request_id, error: None, outcomes, distances, words, moves, move_ends }
     }
 
-    /// Fills in what `look_up` finds of each board; it is asked of what is no board too.
-    fn answer_each(
-        &self,
-        outcomes: &mut [u8],
-        distances: &mut [u8],
-        mut look_up: impl FnMut(Option<Board>) -> Found,
-    ) {
+    /// Fills in the answers by a table of steps, board by board; `moves` get those of the boards in turn.
+    fn answer_by_steps(&self, table: &Table, answer: &mut SolvePackedResponse) {
+        let answers = answer.outcomes.iter_mut().zip(answer.distances.chunks_exact_mut(2));
+        for (board, (outcome, distance)) in self.read(&self.boards).zip(answers) {
+            self.moves(board, table, &mut answer.moves).write(self.max_moves, outcome, distance);
+            if self.wants_paths {
+                let end = u32::try_from(answer.moves.len()).expect("bounded by boards and moves");
+                answer.move_ends.push(end);
+            }
+        }
+    }
+
+    /// The boards of some bytes; `None` for what is no board.
+    fn read(&self, boards: &[u8]) -> impl Iterator<Item = Option<Board>> {
         let cells = self.layout.cells();
-        let answers = outcomes.iter_mut().zip(distances.chunks_exact_mut(2));
-        for (bytes, (outcome, distance)) in self.boards.chunks_exact(BOARD_BYTES).zip(answers) {
-            let bits = u32::from_le_bytes(bytes.try_into().expect("a chunk is as long as a board"));
-            let (kind, moves) = match look_up(Packed32::read(bits, cells)) {
-                Found::Nothing(kind) => (kind, 0),
-                Found::Beyond => (PackedOutcome::LimitReached, self.max_moves + 1),
-                Found::Path(moves) => (PackedOutcome::Solved, moves),
-            };
-            let moves =
-                u16::try_from(moves).expect("a table's distances are u16, and `max_moves` is below them");
-            *outcome = kind as u8;
-            distance.copy_from_slice(&moves.to_le_bytes());
-        }
+        boards.chunks_exact(BOARD_BYTES).map(move |bytes| {
+            Packed32::read(
+                u32::from_le_bytes(bytes.try_into().expect("a chunk is as long as a board")),
+                cells,
+            )
+        })
     }
 
-    /// One board's path, and it as the caller's word, 0 where there is none.
-    fn word(&self, board: Option<Board>, table: &Table) -> (Found, u64) {
-        let Some(board) = board else { return (Found::Nothing(PackedOutcome::Malformed), 0) };
-        let start = self.goal.canonical(board);
-        let Some(word) = table.word(start, start.cell_of(0)) else {
-            return (Found::Nothing(PackedOutcome::Unsolvable), 0);
-        };
-        match word.ilog2() / 2 {
-            moves if moves > self.max_moves => (Found::Beyond, 0),
-            moves => (Found::Path(moves), self.goal.frame().word_from(word)),
+    /// What a table's word says of what may be no board, and it as the caller's word, 0 where there is none.
+    fn word(&self, is_board: bool, word: u64) -> (Found, u64) {
+        match word.checked_ilog2().map(|bits| bits / 2) {
+            None if !is_board => (Found::Nothing(PackedOutcome::Malformed), 0),
+            None => (Found::Nothing(PackedOutcome::Unsolvable), 0),
+            Some(moves) if moves > self.max_moves => (Found::Beyond, 0),
+            Some(moves) => (Found::Path(moves), self.goal.frame().word_from(word)),
         }
     }
 
@@ -145,6 +158,7 @@ impl Batch {
 }
 
 /// What a table says of a board.
+#[derive(Clone, Copy)]
 enum Found {
     /// No path, and why.
     Nothing(PackedOutcome),
@@ -152,6 +166,20 @@ enum Found {
     Beyond,
     /// A path of so many moves.
     Path(Cost),
+}
+
+impl Found {
+    /// Writes it where the answer has its outcome and its distance.
+    fn write(self, max_moves: Cost, outcome: &mut u8, distance: &mut [u8]) {
+        let (kind, moves) = match self {
+            Self::Nothing(kind) => (kind, 0),
+            Self::Beyond => (PackedOutcome::LimitReached, max_moves + 1),
+            Self::Path(moves) => (PackedOutcome::Solved, moves),
+        };
+        let moves = u16::try_from(moves).expect("a table's distances are u16, and `max_moves` is below them");
+        *outcome = kind as u8;
+        distance.copy_from_slice(&moves.to_le_bytes());
+    }
 }
 
 /// The answer to a message that was not taken.

@@ -78,10 +78,23 @@ impl Table {
 
     /// The word of a board's path, as of [`Path::Word`]; `None` where there is no path,
     /// and on layouts whose paths are not all words.
-    #[must_use]
-    pub fn word(&self, start: Board, blank: Cell) -> Option<u64> {
+    fn word(&self, start: Board, blank: Cell) -> Option<u64> {
         let Entries::Words(words) = &self.entries else { return None };
         Some(words[self.index.place(start, blank)?]).filter(|&word| word != 0)
+    }
+
+    /// Writes the words of many boards, 0 where there is no board or no path, and on
+    /// layouts whose paths are not all words. All places first, so that the memory looks
+    /// them up side by side: one after another, each board waits for its own.
+    pub fn words(&self, starts: &[Option<Board>], words: &mut [u64]) {
+        let Entries::Words(entries) = &self.entries else { return words.fill(0) };
+        for (start, word) in starts.iter().zip(&mut *words) {
+            let place = start.and_then(|start| self.index.place(start, start.cell_of(0)));
+            *word = place.map_or(u64::MAX, |place| place as u64);
+        }
+        for word in words {
+            *word = usize::try_from(*word).ok().and_then(|place| entries.get(place)).copied().unwrap_or(0);
+        }
     }
 
     /// Whether all its paths are words.

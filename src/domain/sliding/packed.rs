@@ -25,8 +25,12 @@ impl Packed32 {
     pub fn read(bits: u32, cells: usize) -> Option<Board> {
         let written = cells.min(8);
         let seen = (0..written).fold(0_u32, |seen, cell| seen | 1 << (bits >> (4 * cell) & 15));
-        let blank_above = written == 8 || bits >> (4 * written) == 0;
-        let sound = blank_above && seen.count_ones() as usize == written && seen >> cells == 0;
+        let missing = ((1_u32 << cells) - 1) ^ seen;
+        // Eight tiles of nine leave one out exactly when each is in range and stands once.
+        let sound = match cells {
+            9 => missing.is_power_of_two(),
+            _ => missing == 0 && (written == 8 || bits >> (4 * written) == 0),
+        };
         sound.then(|| Self(bits).unpack(cells))
     }
 
