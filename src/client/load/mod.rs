@@ -17,6 +17,7 @@ mod csv;
 mod html;
 mod json;
 mod latency;
+mod outputs;
 mod plot;
 mod progress;
 mod record;
