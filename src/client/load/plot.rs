@@ -186,11 +186,10 @@ impl Plot<'_> {
         let _ = writeln!(
             svg,
             "<path class=\"axis\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/>\
-             <text class=\"name\" x=\"{x}\" y=\"12\">{}</text>\
+             <text class=\"name\" x=\"0\" y=\"12\">{}</text>\
              <text class=\"name\" x=\"{RIGHT}\" y=\"{y}\" text-anchor=\"end\">{}</text>",
             self.y.name,
             self.x.name,
-            x = LEFT - 50.0,
             y = HEIGHT - 4.0
         );
     }
@@ -313,7 +312,7 @@ mod tests {
             ["0", "5 ms", "10 ms", "15 ms", "20 ms"]
         );
         let wide = Axis::times("", [0.000_13, 4.0].into_iter());
-        assert_eq!(named(&wide), ["1 ms", "10 ms", "100 ms", "1 s"]);
+        assert_eq!(named(&wide), ["100 µs", "1 ms", "10 ms", "100 ms", "1 s"]);
         assert!(wide.place(0.000_13) > 0.0 && wide.place(4.0) < 1.0);
         assert_eq!(named(&Axis::times("", [0.001, 0.1].into_iter())).len(), 7);
         assert_eq!(named(&Axis::nines("", 2000)), ["0 %", "50 %", "75 %", "90 %", "95 %", "99 %", "99.9 %"]);
@@ -330,14 +329,14 @@ mod tests {
             label: "",
             x: Axis::run("", 0.0),
             y: Axis::rates("", [].into_iter()),
-            lines: vec![Line { class: "a", shaded: true, points }],
+            lines: vec![Line { class: "red", shaded: true, points }],
             stretches: vec![],
         };
         assert!(plot(vec![Some((0.0, 1.0)), None]).svg().contains("<circle"));
-        assert!(!plot(vec![]).svg().contains("\"a"));
+        assert!(!plot(vec![]).svg().contains("red"));
         let svg =
             plot(vec![Some((0.0, 1.0)), Some((1.0, 1.0)), None, Some((2.0, 0.0)), Some((3.0, 0.0))]).svg();
-        assert_eq!(svg.matches("class=\"a line\"").count(), 2);
+        assert_eq!(svg.matches("class=\"red line\"").count(), 2);
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
     }
 }
