@@ -59,8 +59,10 @@ pub(crate) fn render(report: &Report) -> String {
     tiles(report, &mut page);
     notes(report, &mut page);
     by_percentile(report, &mut page);
-    throughput(report, &mut page);
-    over_time(report, &mut page);
+    if !report.intervals.is_empty() {
+        throughput(report, &mut page);
+        over_time(report, &mut page);
+    }
     tables(report, &mut page);
     let _ = writeln!(page, "<footer>taquin-client {}</footer>", env!("CARGO_PKG_VERSION"));
     page.push_str("</main>\n</body>\n</html>\n");
@@ -120,8 +122,9 @@ fn notes(report: &Report, page: &mut String) {
     let warnings = words::warnings(report).into_iter().map(|text| (if grave { "bad" } else { "warn" }, text));
     let verdicts = report.verdicts.iter().map(|verdict| {
         let Verdict { condition, measured, holds } = verdict;
-        let (class, said) = if *holds { ("bad", "FAILED") } else { ("good", "Passed") };
-        (class, format!("{said}: to fail if {condition}, measured {measured}"))
+        let (class, said) = if *holds { ("bad", "Failed") } else { ("good", "Passed") };
+        let holds = if *holds { "holds" } else { "does not hold" };
+        (class, format!("{said}: {condition} {holds}, measured: {measured}"))
     });
     let notes: Vec<_> = warnings.chain(verdicts).collect();
     if notes.is_empty() {
