@@ -42,7 +42,10 @@ impl http_body::Body for Outgoing {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         self.0.poll_recv(cx).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
     }
 }
@@ -60,7 +63,11 @@ impl Call {
     ///
     /// # Errors
     /// [`Piece::Told`] or [`Piece::Broken`].
-    pub(super) async fn open(mut channel: Channel, path: &'static str, whole: Option<Bytes>) -> Result<Self, Piece> {
+    pub(super) async fn open(
+        mut channel: Channel,
+        path: &'static str,
+        whole: Option<Bytes>,
+    ) -> Result<Self, Piece> {
         let (requests, receiver) = mpsc::unbounded_channel();
         let requests = match whole {
             None => Some(requests),
@@ -81,7 +88,8 @@ impl Call {
             return Err(Piece::Told(status.into()));
         }
         if !response.status().is_success() {
-            let status = Status::unavailable(format!("no gRPC server: it answered HTTP {}", response.status()));
+            let status =
+                Status::unavailable(format!("no gRPC server: it answered HTTP {}", response.status()));
             return Err(Piece::Told(status.into()));
         }
         Ok(Self { requests, answers: response.into_body() })
@@ -154,7 +162,11 @@ impl Inbox {
     ///
     /// # Errors
     /// What is no message, or the error of `take`.
-    pub(super) fn each(&mut self, piece: &Bytes, mut take: impl FnMut(&[u8]) -> Result<(), Garbled>) -> Result<(), Garbled> {
+    pub(super) fn each(
+        &mut self,
+        piece: &Bytes,
+        mut take: impl FnMut(&[u8]) -> Result<(), Garbled>,
+    ) -> Result<(), Garbled> {
         let mut rest = &piece[..];
         while !self.partial.is_empty() && !rest.is_empty() {
             // As much as is missing of the prefix, then of the message.

@@ -39,7 +39,9 @@ pub(super) enum Verdict {
 const NO_WAY: u8 = 4;
 
 fn wrong(kind: Wrong, problem: &Problem, shot: Shot, what: &str) -> Verdict {
-    let tiles = |tiles: Tiles| tiles.iter(problem.cells.count).map(|tile| tile.to_string()).collect::<Vec<_>>().join(" ");
+    let tiles = |tiles: Tiles| {
+        tiles.iter(problem.cells.count).map(|tile| tile.to_string()).collect::<Vec<_>>().join(" ")
+    };
     Verdict::Wrong(kind, format!("{} to {}: {what}", tiles(shot.tiles), tiles(problem.goal)))
 }
 
@@ -87,7 +89,11 @@ pub(super) fn refused(shot: Shot, error: Verdict) -> Verdict {
 
 fn told(solution: &Solution) -> String {
     let moves = String::from_utf8_lossy(solution.moves);
-    format!("{} moves {moves}{}", solution.distance, solution.vertices.iter().map(|v| format!(" {v}")).collect::<String>())
+    format!(
+        "{} moves {moves}{}",
+        solution.distance,
+        solution.vertices.iter().map(|v| format!(" {v}")).collect::<String>()
+    )
 }
 
 fn replayed(cells: &Cells, start: Tiles, solution: &Solution) -> Option<Tiles> {
@@ -122,7 +128,12 @@ fn judge_path(
         return wrong(Wrong::Path, problem, shot, &what);
     }
     if check == Check::Optimal && distance != u64::from(shortest) {
-        return wrong(Wrong::Distance, problem, shot, &format!("the shortest has {shortest} moves: {}", told()));
+        return wrong(
+            Wrong::Distance,
+            problem,
+            shot,
+            &format!("the shortest has {shortest} moves: {}", told()),
+        );
     }
     Verdict::Fair(Fate::Solved)
 }
@@ -136,9 +147,12 @@ fn judge_unsolvable(problem: &Problem, shot: Shot) -> Verdict {
 
 fn judge_bound(check: Check, problem: &Problem, shot: Shot, lower_bound: u64) -> Verdict {
     match shot.nature {
-        Nature::Malformed(_) => wrong(Wrong::Outcome, problem, shot, "a limit was reached, but the board is malformed"),
+        Nature::Malformed(_) => {
+            wrong(Wrong::Outcome, problem, shot, "a limit was reached, but the board is malformed")
+        }
         Nature::Solvable(shortest) if check == Check::Optimal && lower_bound > shortest.into() => {
-            let what = format!("no path is said to be shorter than {lower_bound} moves, but one has {shortest}");
+            let what =
+                format!("no path is said to be shorter than {lower_bound} moves, but one has {shortest}");
             wrong(Wrong::Distance, problem, shot, &what)
         }
         _ => Verdict::Fair(Fate::LimitReached),
@@ -163,14 +177,20 @@ pub(super) fn judge_packed(
 ) {
     let boards = shots.len();
     if answer.outcomes.len() != boards || answer.distances.len() != 2 * boards {
-        let what = format!("{boards} boards, {} outcomes, {} bytes of distances", answer.outcomes.len(), answer.distances.len());
+        let what = format!(
+            "{boards} boards, {} outcomes, {} bytes of distances",
+            answer.outcomes.len(),
+            answer.distances.len()
+        );
         return tell(Verdict::Wrong(Wrong::Missing, what), boards as u64);
     }
     if check == Check::None {
         return count_outcomes(answer.outcomes, tell);
     }
     let mut paths = Paths::new(answer);
-    for ((&shot, &outcome), distance) in shots.iter().zip(answer.outcomes).zip(answer.distances.chunks_exact(2)) {
+    for ((&shot, &outcome), distance) in
+        shots.iter().zip(answer.outcomes).zip(answer.distances.chunks_exact(2))
+    {
         let distance = u64::from(u16::from_le_bytes([distance[0], distance[1]]));
         let path = paths.next(&problem.cells, shot.tiles);
         let verdict = match (PackedOutcome::try_from(i32::from(outcome)), shot.nature) {
@@ -179,7 +199,9 @@ pub(super) fn judge_packed(
             }
             (Ok(PackedOutcome::Unsolvable), _) => judge_unsolvable(problem, shot),
             (Ok(PackedOutcome::Malformed), Nature::Malformed(_)) => Verdict::Fair(Fate::Malformed),
-            (Ok(PackedOutcome::Malformed), _) => wrong(Wrong::Outcome, problem, shot, "called malformed, but it is a board"),
+            (Ok(PackedOutcome::Malformed), _) => {
+                wrong(Wrong::Outcome, problem, shot, "called malformed, but it is a board")
+            }
             (Ok(PackedOutcome::LimitReached), _) => judge_bound(check, problem, shot, distance),
             _ => wrong(Wrong::Outcome, problem, shot, &format!("outcome {outcome}, which there is not")),
         };
@@ -291,7 +313,11 @@ mod tests {
         assert_eq!(verdict(Check::Replay, near, path(3, "RLR")), fair(Fate::Solved));
         assert_eq!(kind(verdict(Check::Optimal, near, path(3, "RLR"))), Some(Wrong::Distance));
         for (distance, moves) in [(1, "L"), (2, "R"), (0, ""), (2, "DR"), (1, "r"), (1, "RR")] {
-            assert_eq!(kind(verdict(Check::Replay, near, path(distance, moves))), Some(Wrong::Path), "{moves}");
+            assert_eq!(
+                kind(verdict(Check::Replay, near, path(distance, moves))),
+                Some(Wrong::Path),
+                "{moves}"
+            );
         }
         assert_eq!(kind(verdict(Check::Replay, near, Outcome::Unsolvable)), Some(Wrong::Outcome));
         assert_eq!(kind(verdict(Check::Replay, near, Outcome::Nothing)), Some(Wrong::Outcome));
@@ -321,7 +347,8 @@ mod tests {
             told
         };
         let words = [(1_u64 << 2 | 3).to_le_bytes(), [0; 8]].concat();
-        let answer = Packed { outcomes: &[1, 2], distances: &[1, 0, 0, 0], words: &words, ..Packed::default() };
+        let answer =
+            Packed { outcomes: &[1, 2], distances: &[1, 0, 0, 0], words: &words, ..Packed::default() };
         let fair = vec![(Verdict::Fair(Fate::Solved), 1), (Verdict::Fair(Fate::Unsolvable), 1)];
         assert_eq!(verdicts(Check::Optimal, &answer), fair);
         assert_eq!(verdicts(Check::None, &answer), fair);
@@ -336,6 +363,9 @@ mod tests {
         assert_eq!(kinds(&Packed { outcomes: &[3, 9], ..answer }), [Some(Wrong::Outcome); 2]);
         assert_eq!(kinds(&Packed { outcomes: &[1], ..answer }), [Some(Wrong::Missing)]);
         assert_eq!(kinds(&Packed { words: &[], ..answer }), [Some(Wrong::Path), None]);
-        assert_eq!(kinds(&Packed { words: &[], moves: &[3], move_ends: &[9, 1], ..answer }), [Some(Wrong::Path), None]);
+        assert_eq!(
+            kinds(&Packed { words: &[], moves: &[3], move_ends: &[9, 1], ..answer }),
+            [Some(Wrong::Path), None]
+        );
     }
 }

@@ -73,7 +73,18 @@ impl<M: Mode> Driver<M> {
     pub(super) fn new(run: Arc<Run>, link: Arc<Link>, number: usize, mode: M, in_flight: u32) -> Self {
         let notes = Notes::new(Arc::clone(&run));
         let (inbox, out) = (Inbox::default(), BytesMut::new());
-        Self { run, link, number, mode, slots: Slots::new(in_flight), again: Vec::new(), notes, inbox, out, heard: 0 }
+        Self {
+            run,
+            link,
+            number,
+            mode,
+            slots: Slots::new(in_flight),
+            again: Vec::new(),
+            notes,
+            inbox,
+            out,
+            heard: 0,
+        }
     }
 
     /// Sends and receives until the run is over, and tells what it saw.
@@ -92,8 +103,7 @@ impl<M: Mode> Driver<M> {
                 None => self.notes.unfinished(entry.times, boards),
             }
         }
-        self.notes.flush();
-        self.notes.recorder
+        self.notes.finish()
     }
 
     /// Makes one call after another; why it gave up, if it did.
@@ -222,7 +232,9 @@ impl<M: Mode> Driver<M> {
             let taken = wire::id(id).ok_or(Stray::Unasked).and_then(|id| slots.take(id));
             match taken {
                 Ok(Entry { item, times, .. }) => {
-                    mode.judge(&item, &answer, |verdict, source, boards| notes.done(verdict, source, times, now, boards));
+                    mode.judge(&item, &answer, |verdict, source, boards| {
+                        notes.done(verdict, source, times, now, boards)
+                    });
                 }
                 Err(stray) => tell_stray(notes, stray, id),
             }
@@ -243,7 +255,9 @@ impl<M: Mode> Driver<M> {
                 End::Failed { status, resend }
             }
             Piece::Broken(status) => End::Failed { status, resend: true },
-            Piece::Data(_) => End::Failed { status: garbled(Garbled("data after the end")).into(), resend: false },
+            Piece::Data(_) => {
+                End::Failed { status: garbled(Garbled("data after the end")).into(), resend: false }
+            }
         }
     }
 
@@ -315,7 +329,9 @@ fn tell_stray(notes: &mut Notes, stray: Stray, id: &[u8]) {
         // It was counted as failed when it was given up.
         Stray::Late => {}
         Stray::Double => notes.wrong(Wrong::Double, &format!("a second answer to `{id}`"), 1),
-        Stray::Unasked => notes.wrong(Wrong::Unasked, &format!("an answer to `{id}`, which is not in flight"), 1),
+        Stray::Unasked => {
+            notes.wrong(Wrong::Unasked, &format!("an answer to `{id}`, which is not in flight"), 1)
+        }
     }
 }
 

@@ -34,7 +34,9 @@ pub(super) struct Worker {
 
 impl Worker {
     fn new(endpoint: Endpoint, name: String) -> Self {
-        let endpoint = endpoint.initial_stream_window_size(WINDOW_BYTES).initial_connection_window_size(4 * WINDOW_BYTES);
+        let endpoint = endpoint
+            .initial_stream_window_size(WINDOW_BYTES)
+            .initial_connection_window_size(4 * WINDOW_BYTES);
         Self { endpoint, name }
     }
 
@@ -89,7 +91,10 @@ impl Worker {
     }
 
     async fn connect(&self) -> Result<Channel, String> {
-        self.endpoint.connect().await.map_err(|error| format!("can't reach {}: {}", self.name, causes(&error)))
+        self.endpoint
+            .connect()
+            .await
+            .map_err(|error| format!("can't reach {}: {}", self.name, causes(&error)))
     }
 }
 
@@ -185,7 +190,9 @@ impl Link {
                         return Ok(Connected { channel, worker, generation: lost.generation + 1 });
                     }
                     Ok(Err(error)) => why = error,
-                    Err(_) if why.is_empty() => why = format!("{} does not answer", self.workers[worker].name),
+                    Err(_) if why.is_empty() => {
+                        why = format!("{} does not answer", self.workers[worker].name)
+                    }
                     Err(_) => {}
                 }
             }

@@ -103,7 +103,13 @@ impl Batch {
 
 impl Batches {
     /// Messages of so many boards, the last one of what is left of `total`.
-    pub(super) fn new(workload: Arc<Workload>, job: pb::Job, size: u64, total: Option<u64>, check: Check) -> Self {
+    pub(super) fn new(
+        workload: Arc<Workload>,
+        job: pb::Job,
+        size: u64,
+        total: Option<u64>,
+        check: Check,
+    ) -> Self {
         let whole = total.map_or(u64::MAX, |total| total / size);
         let batch = |number| Arc::new(Batch::new(&workload, &job, number * size..(number + 1) * size));
         let messages = (0..whole.min(PACKED_POOL.div_ceil(size)).max(1)).map(batch).collect();

@@ -35,11 +35,13 @@ pub(super) struct Notes {
     /// The index of the address that answers now.
     pub(super) worker: usize,
     alike: Option<(Alike, u64)>,
+    /// When the last board was done.
+    last: Nanos,
 }
 
 impl Notes {
     pub(super) fn new(run: Arc<Run>) -> Self {
-        Self { run, recorder: Recorder::new(), worker: 0, alike: None }
+        Self { run, recorder: Recorder::new(), worker: 0, alike: None, last: 0 }
     }
 
     /// Whether a board counts, by when it was due.
@@ -71,7 +73,14 @@ impl Notes {
 
     /// Boards are done.
     #[inline]
-    pub(super) fn done(&mut self, verdict: Verdict, source: pb::Source, times: Times, answered: Nanos, boards: u64) {
+    pub(super) fn done(
+        &mut self,
+        verdict: Verdict,
+        source: pb::Source,
+        times: Times,
+        answered: Nanos,
+        boards: u64,
+    ) {
         let fate = match verdict {
             Verdict::Fair(fate) => fate,
             Verdict::Failed(code, text) => {
@@ -115,6 +124,7 @@ impl Notes {
         if !fate.is_success() {
             self.run.live.failed.fetch_add(boards, Relaxed);
         }
+        self.last = self.last.max(answered);
         if self.counts(times) {
             let counted = |time| self.run.counted(time);
             self.recorder.sample(&Sample {
@@ -127,5 +137,12 @@ impl Notes {
                 boards,
             });
         }
+    }
+
+    /// All that was noted.
+    pub(super) fn finish(mut self) -> Recorder {
+        self.flush();
+        self.run.last_answer.fetch_max(self.last, Relaxed);
+        self.recorder
     }
 }

@@ -65,7 +65,10 @@ impl Table {
 
     /// Which boards are so far away, if there are any of each distance.
     pub(super) fn range(&self, depths: &RangeInclusive<u16>) -> Option<Range<usize>> {
-        let before = depths.start().checked_sub(1).map_or(0, |last| self.within.get(usize::from(last)).copied().unwrap_or_default());
+        let before = depths
+            .start()
+            .checked_sub(1)
+            .map_or(0, |last| self.within.get(usize::from(last)).copied().unwrap_or_default());
         let end = *self.within.get(usize::from(*depths.end()))?;
         (before < end).then_some(before..end)
     }

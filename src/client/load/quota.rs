@@ -31,7 +31,8 @@ impl Quota {
     pub(super) fn take(&self, room: u64) -> Range<u64> {
         let end = self.end.min(self.due.load(Relaxed));
         let share = |next: u64| end.saturating_sub(next).div_ceil(self.drivers).min(room);
-        let taken = self.next.fetch_update(Relaxed, Relaxed, |next| Some(next + share(next)).filter(|&to| to > next));
+        let taken =
+            self.next.fetch_update(Relaxed, Relaxed, |next| Some(next + share(next)).filter(|&to| to > next));
         taken.map_or(0..0, |next| next..next + share(next))
     }
 

@@ -3,6 +3,7 @@
 //! It must never know: how a board is sent.
 
 use std::ops::Range;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,8 @@ pub(super) struct Run {
     /// The run has begun.
     pub(super) started: CancellationToken,
     pub(super) begin: OnceLock<Instant>,
+    /// When the last board was done.
+    pub(super) last_answer: AtomicU64,
     pub(super) live: Arc<Live>,
     /// Wakes each driver when something is due.
     pub(super) wakes: Vec<Notify>,
@@ -80,7 +83,8 @@ impl Run {
 
     /// A time of the clock.
     pub(super) fn nanos(&self, instant: Instant) -> Nanos {
-        let since = self.begin.get().map_or(Duration::ZERO, |begin| instant.saturating_duration_since(*begin));
+        let since =
+            self.begin.get().map_or(Duration::ZERO, |begin| instant.saturating_duration_since(*begin));
         nanos(since)
     }
 

@@ -1,8 +1,12 @@
 //! When boards are due in an open loop: rates over time, and the time of each board.
 //!
 //! It must never know: what is due.
-#![expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss,
-    reason = "a count of boards that fits a run is exact in a float")]
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count of boards that fits a run is exact in a float"
+)]
 
 use std::fmt;
 use std::str::FromStr;
@@ -47,7 +51,10 @@ impl Schedule {
     /// One rate.
     pub(super) fn constant(rate: Rate) -> Self {
         let Rate(rate) = rate;
-        Self { text: format!("{rate}/s"), pieces: vec![Piece { seconds: f64::INFINITY, from: rate, to: rate }] }
+        Self {
+            text: format!("{rate}/s"),
+            pieces: vec![Piece { seconds: f64::INFINITY, from: rate, to: rate }],
+        }
     }
 
     /// Its length, if it ends.
@@ -102,7 +109,8 @@ impl FromStr for Rate {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let rate = text.trim_end_matches("/s").parse().ok().filter(|rate| (0.001..=MAX_RATE).contains(rate));
-        rate.map(Self).ok_or_else(|| format!("`{text}` is no rate: expected boards a second from 0.001 to {MAX_RATE}"))
+        rate.map(Self)
+            .ok_or_else(|| format!("`{text}` is no rate: expected boards a second from 0.001 to {MAX_RATE}"))
     }
 }
 
@@ -115,8 +123,9 @@ impl FromStr for Steps {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let step = |step: &str| {
-            let (rate, time) =
-                step.split_once('x').ok_or_else(|| format!("`{step}` is no step: expected RATExTIME, as in 100x5s"))?;
+            let (rate, time) = step
+                .split_once('x')
+                .ok_or_else(|| format!("`{step}` is no step: expected RATExTIME, as in 100x5s"))?;
             let Rate(rate) = rate.parse()?;
             Ok::<_, String>(Piece { seconds: duration(time)?.as_secs_f64(), from: rate, to: rate })
         };
@@ -134,8 +143,8 @@ impl FromStr for Line {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.split_once('/').and_then(|(rates, time)| Some((rates.split_once("..")?, time)));
-        let ((from, to), time) =
-            parts.ok_or_else(|| format!("`{text}` is no line: expected FROM..TO/TIME, as in 10..1000/30s"))?;
+        let ((from, to), time) = parts
+            .ok_or_else(|| format!("`{text}` is no line: expected FROM..TO/TIME, as in 10..1000/30s"))?;
         let (Rate(from), Rate(to)) = (from.parse()?, to.parse()?);
         let piece = Piece { seconds: duration(time)?.as_secs_f64(), from, to };
         Ok(Self(Schedule { text: text.to_owned(), pieces: vec![piece] }))

@@ -19,7 +19,10 @@ pub(super) struct Tiles(pub(super) u64);
 impl Tiles {
     /// Tiles in the order of cells.
     pub(super) fn new(tiles: impl IntoIterator<Item = u8>) -> Self {
-        let word = tiles.into_iter().enumerate().fold(0, |word, (cell, tile)| word | u64::from(tile) << (BITS * cell));
+        let word = tiles
+            .into_iter()
+            .enumerate()
+            .fold(0, |word, (cell, tile)| word | u64::from(tile) << (BITS * cell));
         Self(word)
     }
 
@@ -90,7 +93,10 @@ impl Cells {
             }
             Layout::Graph(graph) => {
                 for (from, mask) in (1..).zip(adjacent.iter_mut()).take(count) {
-                    *mask = (1..).take(count).filter(|&to| graph.joins(from, to)).fold(0, |m, to| m | 1 << (to - 1));
+                    *mask = (1..)
+                        .take(count)
+                        .filter(|&to| graph.joins(from, to))
+                        .fold(0, |m, to| m | 1 << (to - 1));
                 }
                 let vertices = u32::try_from(count).expect("few");
                 let edges = graph.edges.iter().map(|&(a, b)| pb::Edge { a, b }).collect();

@@ -96,8 +96,7 @@ impl Unary {
                 None => self.notes.unfinished(asked.times, 1),
             }
         }
-        self.notes.flush();
-        self.notes.recorder
+        self.notes.finish()
     }
 
     async fn calls(&mut self, mut connected: Connected) -> Option<String> {

@@ -9,7 +9,7 @@ use prost::encoding::decode_varint;
 
 use super::tiles::Tiles;
 use super::workload::{Flaw, Nature, Problem, Shot};
-use crate::service::pb::{self, job, solve_packed_request, sliding_puzzle, solve_stream_request::Kind};
+use crate::service::pb::{self, job, sliding_puzzle, solve_packed_request, solve_stream_request::Kind};
 
 /// Bytes before each message: whether it is compressed, and its length.
 pub(super) const PREFIX: usize = 5;
@@ -109,7 +109,9 @@ impl Template {
         out.extend_from_slice(&self.bytes);
         let written = &mut out[start..];
         written[self.id_at..self.id_at + ID].copy_from_slice(&letters(id));
-        for (place, tile) in written[self.tiles_at..self.tiles_at + self.cells].iter_mut().zip(shot.tiles.iter(self.cells)) {
+        for (place, tile) in
+            written[self.tiles_at..self.tiles_at + self.cells].iter_mut().zip(shot.tiles.iter(self.cells))
+        {
             *place = tile;
         }
     }
@@ -182,7 +184,9 @@ pub(super) enum Outcome<'a> {
     Nothing,
     Solution(Solution<'a>),
     Unsolvable,
-    LimitReached { lower_bound: u64 },
+    LimitReached {
+        lower_bound: u64,
+    },
     Cancelled,
     /// A `google.rpc.Status`.
     Error(&'a [u8]),
@@ -231,7 +235,9 @@ fn read_answer<'a>(bytes: &'a [u8], answer: &mut Answer<'a>) -> Result<(), Garbl
             (1, Value::Bytes(id)) => answer.id = id,
             (2, Value::Bytes(bytes)) => answer.outcome = Outcome::Solution(solution(bytes)?),
             (3, Value::Bytes(_)) => answer.outcome = Outcome::Unsolvable,
-            (4, Value::Bytes(bytes)) => answer.outcome = Outcome::LimitReached { lower_bound: lower_bound(bytes)? },
+            (4, Value::Bytes(bytes)) => {
+                answer.outcome = Outcome::LimitReached { lower_bound: lower_bound(bytes)? }
+            }
             (5, Value::Bytes(_)) => answer.outcome = Outcome::Cancelled,
             (6, Value::Bytes(status)) => answer.outcome = Outcome::Error(status),
             (7, Value::Number(source)) => {
@@ -371,7 +377,10 @@ mod tests {
         let mut out = BytesMut::from(&b"before"[..]);
         template.write(shot, id, &mut out);
         let message = &out[6 + PREFIX..];
-        assert_eq!(out[6..6 + PREFIX], [&[0], &u32::try_from(message.len()).unwrap().to_be_bytes()[..]].concat());
+        assert_eq!(
+            out[6..6 + PREFIX],
+            [&[0], &u32::try_from(message.len()).unwrap().to_be_bytes()[..]].concat()
+        );
         match template.envelope {
             Envelope::Unary => pb::SolveRequest::decode(message).unwrap().job.unwrap(),
             Envelope::Stream => match pb::SolveStreamRequest::decode(message).unwrap().kind.unwrap() {
@@ -391,12 +400,17 @@ mod tests {
                 let job = pb::Job { algorithm: 2, bypass_table: true, ..pb::Job::default() };
                 let template = Template::new(envelope, &job, &problem);
                 let read = decoded(&template, shot, 0x00c0_ffee);
-                assert_eq!((read.request_id.as_str(), read.algorithm, read.bypass_table), ("00c0ffee", 2, true));
+                assert_eq!(
+                    (read.request_id.as_str(), read.algorithm, read.bypass_table),
+                    ("00c0ffee", 2, true)
+                );
                 let Some(job::Problem::Sliding(sliding)) = read.problem else { panic!() };
                 assert_eq!((&sliding.start, &sliding.goal), (&problem.goal_sent, &problem.goal_sent));
                 let flawed = |flaw| decoded(&template, Shot { nature: Nature::Malformed(flaw), ..shot }, 1);
                 assert_eq!(flawed(Flaw::Nothing).problem, None);
-                for (flaw, cells) in [(Flaw::TooFew, problem.cells.count - 1), (Flaw::TooMany, problem.cells.count + 1)] {
+                for (flaw, cells) in
+                    [(Flaw::TooFew, problem.cells.count - 1), (Flaw::TooMany, problem.cells.count + 1)]
+                {
                     let Some(job::Problem::Sliding(sliding)) = flawed(flaw).problem else { panic!() };
                     assert_eq!(sliding.start.len(), cells);
                 }
@@ -408,7 +422,11 @@ mod tests {
     fn an_answer_is_read_as_the_generated_types_write_it() {
         let outcomes = [
             None,
-            Some(pb::answer::Outcome::Solution(pb::Solution { distance: 300, moves: "UDLR".into(), vertices: vec![1, 9] })),
+            Some(pb::answer::Outcome::Solution(pb::Solution {
+                distance: 300,
+                moves: "UDLR".into(),
+                vertices: vec![1, 9],
+            })),
             Some(pb::answer::Outcome::Unsolvable(pb::Unsolvable { reason: 1 })),
             Some(pb::answer::Outcome::LimitReached(pb::LimitReached { limit: 1, lower_bound: 7 })),
             Some(pb::answer::Outcome::Cancelled(pb::Cancelled {})),
@@ -425,7 +443,10 @@ mod tests {
             let written = pb::Answer { request_id: "00000010".into(), outcome, source: 3, statistics };
             let message = pb::SolveStreamResponse { answer: Some(written) }.encode_to_vec();
             let answer = answer(&message).unwrap();
-            assert_eq!((id(answer.id), answer.outcome, answer.source), (Some(16), expected, pb::Source::Cache));
+            assert_eq!(
+                (id(answer.id), answer.outcome, answer.source),
+                (Some(16), expected, pb::Source::Cache)
+            );
         }
     }
 
@@ -443,7 +464,8 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_said() {
-        for bytes in [&[0x0a][..], &[0x0a, 5, 1], &[0x0b], &[0xff; 11], &[0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]] {
+        for bytes in [&[0x0a][..], &[0x0a, 5, 1], &[0x0b], &[0xff; 11], &[0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]]
+        {
             assert!(answer(bytes).is_err(), "{bytes:?}");
         }
         assert!(answer(&[]).is_ok());

@@ -248,10 +248,13 @@ mod tests {
         // Of so many draws from 181,440 boards 42.37 % of all are met.
         let met = boards.iter().map(|shot| shot.tiles.0).collect::<HashSet<_>>().len();
         assert!((76_000..78_000).contains(&met), "{met}");
-        let sum: u64 = boards.iter().map(|shot| match shot.nature {
-            Nature::Solvable(distance) => u64::from(distance),
-            other => panic!("{other:?}"),
-        }).sum();
+        let sum: u64 = boards
+            .iter()
+            .map(|shot| match shot.nature {
+                Nature::Solvable(distance) => u64::from(distance),
+                other => panic!("{other:?}"),
+            })
+            .sum();
         // The mean distance of all boards is 21.97.
         assert!((2_180_000..2_215_000).contains(&sum), "{sum}");
         for cell in 0..9 {
