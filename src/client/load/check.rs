@@ -11,7 +11,7 @@ use super::record::{Fate, Wrong};
 use super::tiles::{Cells, Tiles};
 use super::wire::{Answer, Outcome, Packed, Solution, numbers};
 use super::workload::{Nature, Problem, Shot};
-use crate::service::pb::{self, PackedOutcome};
+use crate::service::pb::PackedOutcome;
 
 /// How answers are checked. That each board has one answer and no more is checked always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -280,6 +280,7 @@ mod tests {
     use super::super::optimal::Table;
     use super::super::tiles::permutation;
     use super::*;
+    use crate::service::pb;
 
     fn problem() -> Problem {
         let goal = one("123456780", None).unwrap();

@@ -37,6 +37,9 @@ impl Display for Safe<'_> {
 /// A line's name in the legend, and its class.
 type Key = (&'static str, &'static str);
 
+/// A line over time: its key, and the boards that it counts.
+type Counted = (Key, fn(&Interval) -> u64);
+
 /// The report as a page.
 pub(crate) fn render(report: &Report) -> String {
     let headline = words::headline(&report.settings);
@@ -206,8 +209,7 @@ fn span(report: &Report) -> f64 {
 
 /// Boards a second over time: those that succeeded, failed, and in an open loop those that were due.
 fn throughput(report: &Report, page: &mut String) {
-    let mut lines: Vec<(Key, fn(&Interval) -> u64)> =
-        vec![(("succeeded", "blue"), |interval| interval.succeeded)];
+    let mut lines: Vec<Counted> = vec![(("succeeded", "blue"), |interval| interval.succeeded)];
     if report.settings.is_open_loop() {
         lines.push((("due", "grey dashed"), |interval| interval.planned));
     }
@@ -217,8 +219,7 @@ fn throughput(report: &Report, page: &mut String) {
     let rate = |of: fn(&Interval) -> u64, interval: &Interval| per_second(of(interval), interval.length);
     let rates = lines.iter().flat_map(|(_, of)| report.intervals.iter().map(|interval| rate(*of, interval)));
     let text = |interval: &Interval| {
-        let each =
-            |(key, of): &(Key, fn(&Interval) -> u64)| format!("{}: {}/s", key.0, number(rate(*of, interval)));
+        let each = |(key, of): &Counted| format!("{}: {}/s", key.0, number(rate(*of, interval)));
         lines.iter().map(each).collect::<Vec<_>>().join("\n")
     };
     let plot = Plot {
@@ -301,11 +302,11 @@ fn distribution_table(report: &Report, page: &mut String) {
     if columns.is_empty() {
         return;
     }
-    let heads: String = columns.iter().map(|(name, _)| format!("<th class=\"n\">{name}</th>")).collect();
-    open(page, "Latency distribution", &format!("<th>within</th>{heads}"));
+    let heads: Vec<_> = columns.iter().map(|(name, _)| format!("<th class=\"n\">{name}</th>")).collect();
+    open(page, "Latency distribution", &format!("<th>within</th>{}", heads.concat()));
     let mut row = |name: &str, of: &dyn Fn(&Distribution) -> Duration| {
         let cells = columns.iter().map(|(_, times)| format!("<td class=\"n\">{}</td>", time(of(times))));
-        let _ = writeln!(page, "<tr><th>{name}</th>{}</tr>", cells.collect::<String>());
+        let _ = writeln!(page, "<tr><th>{name}</th>{}</tr>", cells.collect::<Vec<_>>().concat());
     };
     row("fastest", &Distribution::fastest);
     for percent in PERCENTS.into_iter().filter(|&percent| percent < 100.0) {

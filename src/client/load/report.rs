@@ -307,3 +307,7 @@ fn interval(start: Duration, length: Duration, elapsed: Duration, slot: &Slot) -
         times: times(),
     }
 }
+
+#[cfg(test)]
+#[path = "report_tests.rs"]
+mod tests;

@@ -176,3 +176,84 @@ fn plain(text: &str) -> Option<f64> {
     let digits = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '.');
     digits.then(|| text.parse().ok()).flatten()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::synthetic::{frozen, silent, troubled};
+    use super::*;
+
+    fn judged(text: &str, report: &Report) -> Verdict {
+        text.parse::<Threshold>().unwrap().judge(report)
+    }
+
+    #[test]
+    fn conditions_hold_or_not() {
+        let report = frozen();
+        let good = [
+            "p50>1ms",
+            "p95>=4.5s",
+            "p99<4s",
+            "min<100us",
+            "max>6s",
+            "mean>2s",
+            "rate<99",
+            "errors>0",
+            "errors>0%",
+        ];
+        let bad = [
+            "p50<1ms",
+            "p95 > 3.5 s",
+            "p99.9>=4900ms",
+            "max>4999999us",
+            "min<1000000ns",
+            "rate<=100/s",
+            "errors>=0",
+            "wrong<1",
+        ];
+        assert_eq!(good.into_iter().find(|text| judged(text, &report).holds), None);
+        assert_eq!(bad.into_iter().find(|text| !judged(text, &report).holds), None);
+        let report = troubled();
+        let bad = ["errors>1.9%", "errors>3999", "wrong>1", "unfinished>11", "rate<20000"];
+        assert_eq!(bad.into_iter().find(|text| !judged(text, &report).holds), None);
+        assert!(!judged("errors>2%", &report).holds);
+        assert_eq!(judged("p100<1s", &report).to_string().split(" (").next(), Some("FAILED: p100<1s"));
+    }
+
+    #[test]
+    fn no_time_is_a_good_time() {
+        let verdict = judged("p99>50ms", &silent());
+        assert!(verdict.holds && verdict.measured == "no board succeeded");
+        assert!(judged("rate<1", &silent()).holds && !judged("errors>0", &silent()).holds);
+    }
+
+    #[test]
+    fn what_is_no_condition_is_told_what_is() {
+        let bad = [
+            "",
+            "p99",
+            "p99>",
+            ">5ms",
+            "p99=5ms",
+            "p99>50",
+            "p99>-5ms",
+            "p101>5ms",
+            "pp>5ms",
+            "p>5ms",
+            "q99>5ms",
+            "rate<1ms",
+            "errors>1ms",
+            "p99>5m",
+            "p99>infs",
+            "p99>NaNms",
+            "p99>5%",
+            "wrong>1%",
+            "rate>1e3",
+            "p99>1.2.3ms",
+            "p99>>5ms",
+        ];
+        for text in bad {
+            let error = text.parse::<Threshold>().unwrap_err();
+            assert!(error.contains("p99>50ms") && error.contains("errors>1%"), "{text}: {error}");
+        }
+    }
+}
