@@ -10,6 +10,7 @@ use prost_types::Timestamp;
 use super::plot::{Axis, Line, Plot, Stretch};
 use super::record::Share;
 use super::report::{Distribution, Ending, Interval, Latency, PERCENTS, Report};
+use super::threshold::Verdict;
 use super::units::{count, number, per_second, percent, share, time};
 use super::words;
 
@@ -29,6 +30,7 @@ impl Display for Safe<'_> {
             '>' => f.write_str("&gt;"),
             '"' => f.write_str("&quot;"),
             '\'' => f.write_str("&#39;"),
+            _ if c.is_control() => f.write_char(char::REPLACEMENT_CHARACTER),
             _ => f.write_char(c),
         })
     }
@@ -47,9 +49,9 @@ pub(crate) fn render(report: &Report) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <link rel=\"icon\" href=\"data:,\">\n<title>Load report: {title}</title>\n\
+         <link rel=\"icon\" href=\"data:,\">\n<title>taquin load report: {title}</title>\n\
          <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
-         <header><h1>Load report</h1><p>{title}</p><p>{started}, {endpoints}</p></header>\n",
+         <header><h1>taquin load report</h1><p>{title}</p><p>{started}, {endpoints}</p></header>\n",
         title = Safe(&headline),
         started = started(report),
         endpoints = Safe(&report.settings.endpoints.join(", ")),
@@ -57,9 +59,12 @@ pub(crate) fn render(report: &Report) -> String {
     tiles(report, &mut page);
     notes(report, &mut page);
     by_percentile(report, &mut page);
-    throughput(report, &mut page);
-    over_time(report, &mut page);
+    if !report.intervals.is_empty() {
+        throughput(report, &mut page);
+        over_time(report, &mut page);
+    }
     tables(report, &mut page);
+    let _ = writeln!(page, "<footer>taquin-client {}</footer>", env!("CARGO_PKG_VERSION"));
     page.push_str("</main>\n</body>\n</html>\n");
     page
 }
@@ -75,11 +80,20 @@ fn tiles(report: &Report, page: &mut String) {
     let offered = report.offered_rate().map(|rate| format!("of {} offered", number(rate)));
     let boards = format!("{} boards", count(report.boards.succeeded));
     tile(page, "Boards a second", &number(report.rate()), &offered.unwrap_or(boards), false);
-    if let Some(latency) = &report.succeeded {
-        for (name, percent) in [("Median", 50.0), ("99 % within", 99.0), ("Slowest", 100.0)] {
-            let sent = latency.uncorrected.as_ref().map(|times| time(times.percentile(percent)));
-            let below = sent.map_or_else(String::new, |sent| format!("{sent} since sent"));
-            tile(page, name, &time(latency.corrected.percentile(percent)), &below, false);
+    if let Some(Latency { corrected, uncorrected }) = &report.succeeded {
+        let beside = |percent, otherwise| match uncorrected {
+            Some(times) => format!("{} since sent", time(times.percentile(percent))),
+            None => otherwise,
+        };
+        let (mean, tail) = (time(corrected.mean()), time(corrected.percentile(99.9)));
+        let fastest = format!("fastest {}", time(corrected.fastest()));
+        let rows = [
+            ("Median latency", 50.0, format!("average {mean}")),
+            ("p99", 99.0, format!("p99.9 {tail}")),
+            ("Slowest", 100.0, fastest),
+        ];
+        for (name, percent, otherwise) in rows {
+            tile(page, name, &time(corrected.percentile(percent)), &beside(percent, otherwise), false);
         }
     }
     let failed = report.boards.failed;
@@ -107,7 +121,10 @@ fn notes(report: &Report, page: &mut String) {
     let grave = report.wrongs() > 0 || matches!(report.ending, Ending::Failed(_));
     let warnings = words::warnings(report).into_iter().map(|text| (if grave { "bad" } else { "warn" }, text));
     let verdicts = report.verdicts.iter().map(|verdict| {
-        (if verdict.holds { "bad" } else { "good" }, format!("Fail if {} – {verdict}", verdict.condition))
+        let Verdict { condition, measured, holds } = verdict;
+        let (class, said) = if *holds { ("bad", "Failed") } else { ("good", "Passed") };
+        let holds = if *holds { "holds" } else { "does not hold" };
+        (class, format!("{said}: {condition} {holds}, measured: {measured}"))
     });
     let notes: Vec<_> = warnings.chain(verdicts).collect();
     if notes.is_empty() {

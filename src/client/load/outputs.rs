@@ -99,13 +99,16 @@ impl Outputs {
     /// Writes the report wherever it is to go, and returns what could not be written; one failure does not keep
     /// the report from the other places.
     pub(crate) fn write(&self, report: &Report) -> Vec<String> {
+        self.write_and_print(report, &mut io::stdout().lock())
+    }
+
+    fn write_and_print(&self, report: &Report, out: &mut impl Write) -> Vec<String> {
         let mut failures = Vec::new();
         for (path, format) in &self.files {
             if let Err(error) = fs::write(path, format.render(report)) {
                 failures.push(format!("can't write {}: {error}", path.display()));
             }
         }
-        let mut out = io::stdout().lock();
         match out.write_all(self.printed.render(report).as_bytes()).and_then(|()| out.flush()) {
             // A reader that has enough is no error.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -165,9 +168,11 @@ mod tests {
         let path = std::env::temp_dir().join(format!("taquin-older-{}.csv", std::process::id()));
         fs::write(&path, "older".repeat(100_000)).unwrap();
         let outputs = Outputs { printed: Format::Csv, files: vec![(path.clone(), Format::Csv)] };
-        assert!(outputs.write(&synthetic::frozen()).is_empty());
+        let mut printed = Vec::new();
+        assert!(outputs.write_and_print(&synthetic::frozen(), &mut printed).is_empty());
         let written = fs::read_to_string(&path).unwrap();
         fs::remove_file(&path).unwrap();
         assert_eq!(written, csv::render(&synthetic::frozen()));
+        assert_eq!(written.as_bytes(), printed);
     }
 }

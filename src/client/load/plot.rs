@@ -21,6 +21,8 @@ const MAX_STEPS: f64 = 6.0;
 const WIDE: f64 = 20.0;
 /// Powers of ten up to which 2 and 5 times each are named too.
 const FEW_POWERS: f64 = 2.5;
+/// Powers of ten up to which 2 or 5 times one has a name if it is an end of the axis.
+const MANY_POWERS: f64 = 5.0;
 
 /// Lines over two axes.
 pub(super) struct Plot<'a> {
@@ -80,7 +82,12 @@ impl Axis {
         let steps: &[f64] = if few { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let values = powers.flat_map(|power| steps.iter().map(move |step| step * 10f64.powi(power)));
         let within = values.filter(|value| (from * 0.999..=to * 1.001).contains(value));
-        let ticks = within.map(|value| (value.log10(), time(value))).collect();
+        // Where there is room, the ends have names too, which are 1, 2 or 5 times a power.
+        let named = (!few && (to / from).log10() <= MANY_POWERS).then_some([from, to]);
+        let mut values: Vec<_> = within.chain(named.into_iter().flatten()).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup_by(|a, b| *a < *b * 1.001);
+        let ticks = values.into_iter().map(|value| (value.log10(), time(value))).collect();
         Self { name, scale: Scale::Powers, from: from.log10(), to: to.log10(), ticks }
     }
 
@@ -186,11 +193,10 @@ impl Plot<'_> {
         let _ = writeln!(
             svg,
             "<path class=\"axis\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/>\
-             <text class=\"name\" x=\"{x}\" y=\"12\">{}</text>\
+             <text class=\"name\" x=\"0\" y=\"12\">{}</text>\
              <text class=\"name\" x=\"{RIGHT}\" y=\"{y}\" text-anchor=\"end\">{}</text>",
             self.y.name,
             self.x.name,
-            x = LEFT - 50.0,
             y = HEIGHT - 4.0
         );
     }
@@ -313,7 +319,7 @@ mod tests {
             ["0", "5 ms", "10 ms", "15 ms", "20 ms"]
         );
         let wide = Axis::times("", [0.000_13, 4.0].into_iter());
-        assert_eq!(named(&wide), ["1 ms", "10 ms", "100 ms", "1 s"]);
+        assert_eq!(named(&wide), ["100 µs", "1 ms", "10 ms", "100 ms", "1 s", "5 s"]);
         assert!(wide.place(0.000_13) > 0.0 && wide.place(4.0) < 1.0);
         assert_eq!(named(&Axis::times("", [0.001, 0.1].into_iter())).len(), 7);
         assert_eq!(named(&Axis::nines("", 2000)), ["0 %", "50 %", "75 %", "90 %", "95 %", "99 %", "99.9 %"]);
@@ -330,14 +336,14 @@ mod tests {
             label: "",
             x: Axis::run("", 0.0),
             y: Axis::rates("", [].into_iter()),
-            lines: vec![Line { class: "a", shaded: true, points }],
+            lines: vec![Line { class: "red", shaded: true, points }],
             stretches: vec![],
         };
         assert!(plot(vec![Some((0.0, 1.0)), None]).svg().contains("<circle"));
-        assert!(!plot(vec![]).svg().contains("\"a"));
+        assert!(!plot(vec![]).svg().contains("red"));
         let svg =
             plot(vec![Some((0.0, 1.0)), Some((1.0, 1.0)), None, Some((2.0, 0.0)), Some((3.0, 0.0))]).svg();
-        assert_eq!(svg.matches("class=\"a line\"").count(), 2);
+        assert_eq!(svg.matches("class=\"red line\"").count(), 2);
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
     }
 }

@@ -154,6 +154,7 @@ pub(crate) struct Recorder {
     /// Boards sent a second time, after their server went away.
     pub(crate) resent: u64,
     pub(crate) first_answer: Option<Duration>,
+    pub(crate) last_answer: Duration,
 }
 
 impl Recorder {
@@ -181,13 +182,14 @@ impl Recorder {
         if self.first_answer.is_none_or(|first| answered < first) {
             self.first_answer = Some(answered);
         }
+        self.last_answer = self.last_answer.max(answered);
     }
 
     /// An answer was wrong, missing, or one too many. The first example of each kind is kept.
     pub(crate) fn wrong(&mut self, wrong: Wrong, example: &str) {
         let entry = &mut self.wrong[wrong as usize];
         entry.count += 1;
-        entry.example.get_or_insert_with(|| cut(example));
+        entry.example.get_or_insert_with(|| harmless(example));
     }
 
     /// A call ended so.
@@ -197,7 +199,7 @@ impl Recorder {
 
     /// What a failure said, of one board or many.
     pub(crate) fn error(&mut self, text: &str, boards: u64) {
-        count_text(&mut self.errors, cut(text), boards);
+        count_text(&mut self.errors, harmless(text), boards);
     }
 
     /// No connection could be made.
@@ -254,6 +256,7 @@ impl Recorder {
         self.resent += other.resent;
         let firsts = [self.first_answer, other.first_answer];
         self.first_answer = firsts.into_iter().flatten().min();
+        self.last_answer = self.last_answer.max(other.last_answer);
     }
 }
 
@@ -272,13 +275,13 @@ fn count_text(texts: &mut BTreeMap<String, u64>, text: String, count: u64) {
 }
 
 /// A text that a server may have made, without what could do harm on a terminal, and not for ever.
-fn cut(text: &str) -> String {
-    let mut cut = String::new();
+pub(crate) fn harmless(text: &str) -> String {
+    let mut harmless = String::new();
     for c in text.chars().take(MAX_TEXT) {
-        if c.is_control() { cut.extend(c.escape_default()) } else { cut.push(c) }
+        if c.is_control() { harmless.extend(c.escape_default()) } else { harmless.push(c) }
     }
     if text.chars().nth(MAX_TEXT).is_some() {
-        cut.push('…');
+        harmless.push('…');
     }
-    cut
+    harmless
 }

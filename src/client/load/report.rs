@@ -8,7 +8,7 @@ use hdrhistogram::Histogram;
 use tonic::Code;
 
 use super::latency::Latencies;
-use super::record::{Exemplified, FATES, Recorder, SOURCES, Share, WRONGS};
+use super::record::{Exemplified, FATES, Recorder, SOURCES, Share, WRONGS, harmless};
 use super::series::{Series, Slot};
 use super::settings::Settings;
 use super::threshold::{Threshold, Verdict};
@@ -37,6 +37,13 @@ pub(crate) enum Ending {
     Interrupted,
     /// By a fault, which is named.
     Failed(String),
+}
+
+impl Ending {
+    /// Its reason may be a server's text.
+    fn harmless(self) -> Self {
+        if let Self::Failed(reason) = self { Self::Failed(harmless(&reason)) } else { self }
+    }
 }
 
 /// What came of a run.
@@ -112,7 +119,7 @@ pub(crate) struct Bar {
 #[derive(Debug, Clone)]
 pub(crate) struct Interval {
     pub(crate) start: Duration,
-    /// Its length; the last one ends with the run.
+    /// Its length; the last one ends with the run, or with the last answer after it.
     pub(crate) length: Duration,
     pub(crate) planned: u64,
     pub(crate) succeeded: u64,
@@ -130,6 +137,8 @@ impl Report {
         elapsed: Duration,
         ending: Ending,
     ) -> Self {
+        let server = settings.server.as_deref().map(harmless);
+        let settings = Settings { server, ..settings };
         let open = settings.is_open_loop();
         let boards = Boards {
             offered: seen.offered,
@@ -141,7 +150,7 @@ impl Report {
         let mut errors: Vec<_> = seen.errors.into_iter().collect();
         errors.sort_by(|(a, m), (b, n)| n.cmp(m).then(a.cmp(b)));
         Self {
-            ending,
+            ending: ending.harmless(),
             started,
             elapsed,
             first_answer: seen.first_answer,
@@ -157,7 +166,11 @@ impl Report {
             workers: named_workers(&settings.endpoints, seen.workers),
             wrong: WRONGS.into_iter().zip(seen.wrong).collect(),
             errors,
-            intervals: intervals(seen.series, elapsed, boards.succeeded + boards.failed),
+            intervals: intervals(
+                seen.series,
+                elapsed.max(seen.last_answer),
+                boards.succeeded + boards.failed,
+            ),
             verdicts: Vec::new(),
             settings,
         }
@@ -283,24 +296,34 @@ fn named_workers(endpoints: &[String], mut shares: Vec<Share>) -> Vec<(String, S
     shares.into_iter().enumerate().map(|(index, share)| (name(index), share)).collect()
 }
 
-/// Intervals that are neither too many to be seen nor so short that they show noise.
-fn intervals(mut series: Series, elapsed: Duration, boards: u64) -> Vec<Interval> {
+/// Intervals that are neither too many to be seen nor so short that they show noise, up to the end of the run.
+fn intervals(mut series: Series, end: Duration, boards: u64) -> Vec<Interval> {
     let enough = |slots: usize| boards >= BOARDS_AN_INTERVAL * u64::try_from(slots).unwrap_or(u64::MAX);
     while series.slots().len() > FEW_INTERVALS && !enough(series.slots().len()) {
         series.double();
     }
     let length = series.interval();
+    let mut slots = series.into_slots();
+    let whole = |slots: &[Slot]| length * u32::try_from(slots.len().saturating_sub(1)).unwrap_or(u32::MAX);
+    // What is left after the last whole interval has one of its own if it is long enough to have a rate.
+    if end.saturating_sub(whole(&slots)) < length / 2
+        && slots.len() > 1
+        && let Some(rest) = slots.pop()
+        && let Some(last) = slots.last_mut()
+    {
+        last.merge(rest);
+    }
+    let last = end.saturating_sub(whole(&slots));
+    let lengths = std::iter::repeat_n(length, slots.len().saturating_sub(1)).chain([last]);
     let starts = (0..).map(|index: u32| length * index);
-    starts.zip(series.slots()).map(|(start, slot)| interval(start, length, elapsed, slot)).collect()
+    starts.zip(lengths).zip(slots).map(|((start, length), slot)| interval(start, length, &slot)).collect()
 }
 
-fn interval(start: Duration, length: Duration, elapsed: Duration, slot: &Slot) -> Interval {
-    let left = elapsed.saturating_sub(start);
+fn interval(start: Duration, length: Duration, slot: &Slot) -> Interval {
     let times = || Some([slot.quantile(0.5)?, slot.quantile(0.99)?, slot.max]);
     Interval {
         start,
-        // What came after the end, in the time that is left for it, still has an interval of its own.
-        length: if left.is_zero() { length } else { length.min(left) },
+        length,
         planned: slot.planned,
         succeeded: slot.succeeded,
         failed: slot.failed,

@@ -73,6 +73,11 @@ impl Series {
         &self.slots
     }
 
+    /// The intervals alone, from the first on.
+    pub(crate) fn into_slots(self) -> Vec<Slot> {
+        self.slots
+    }
+
     /// Takes in the intervals of another.
     pub(crate) fn merge(&mut self, mut other: Self) {
         while self.interval < other.interval {
@@ -133,7 +138,8 @@ impl Slot {
         found.or(times.last()).map(|&(key, _)| time(key).min(self.max))
     }
 
-    fn merge(&mut self, other: Self) {
+    /// Takes in what happened in another interval.
+    pub(crate) fn merge(&mut self, other: Self) {
         self.planned += other.planned;
         self.succeeded += other.succeeded;
         self.failed += other.failed;

@@ -31,10 +31,10 @@ fn write(report: &Report, out: &mut String) -> fmt::Result {
     let of = |pairs: &[(&'static str, u64)]| -> Vec<_> {
         pairs.iter().map(|&(name, count)| (name.to_owned(), count)).collect()
     };
-    counts("Status code distribution", &report.codes, "boards", out)?;
-    counts("Calls", &report.calls, "calls", out)?;
-    counts("Outcomes", &of(&report.outcomes), "boards", out)?;
-    counts("Sources", &of(&report.sources), "boards", out)?;
+    counts("Status code distribution", &report.codes, "board", out)?;
+    counts("Calls", &report.calls, "call", out)?;
+    counts("Outcomes", &of(&report.outcomes), "board", out)?;
+    counts("Sources", &of(&report.sources), "board", out)?;
     workers(&report.workers, out)?;
     errors(&report.errors, out)?;
     warnings(report, out)?;
@@ -89,7 +89,8 @@ fn counts(title: &str, rows: &[(String, u64)], unit: &str, out: &mut String) -> 
     let width = rows.iter().map(|(name, _)| name.len() + 2).max().unwrap_or_default();
     for (name, number) in rows {
         let part = percent(share(*number, total));
-        writeln!(out, "  {:<width$} {:>11} {unit} ({part})", format!("[{name}]"), count(*number))?;
+        let plural = if *number == 1 { "" } else { "s" };
+        writeln!(out, "  {:<width$} {:>11} {unit}{plural} ({part})", format!("[{name}]"), count(*number))?;
     }
     Ok(())
 }

@@ -94,7 +94,7 @@ impl Threshold {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let holds = if self.holds { "FAILED" } else { "ok" };
-        write!(f, "{holds}: {} ({})", self.condition, self.measured)
+        write!(f, "{holds:<6} {}: {}", self.condition, self.measured)
     }
 }
 
@@ -216,7 +216,7 @@ mod tests {
         let bad = ["errors>1.9%", "errors>3999", "wrong>1", "unfinished>11", "rate<20000"];
         assert_eq!(bad.into_iter().find(|text| !judged(text, &report).holds), None);
         assert!(!judged("errors>2%", &report).holds);
-        assert_eq!(judged("p100<1s", &report).to_string().split(" (").next(), Some("FAILED: p100<1s"));
+        assert_eq!(judged("p100<1s", &report).to_string().split(": ").next(), Some("FAILED p100<1s"));
     }
 
     #[test]

@@ -40,9 +40,11 @@ pub(crate) fn settings(settings: &Settings) -> Vec<Row> {
         ("rate", optional(settings.rate.clone(), "as fast as answers come")),
         ("total", optional(settings.total.map(count), "any")),
         ("duration", optional(settings.duration.map(round_time), "any")),
-        ("warm-up", round_time(settings.warmup)),
         ("seed", settings.seed.to_string()),
     ]);
+    if !settings.warmup.is_zero() {
+        rows.push(("warm-up", round_time(settings.warmup)));
+    }
     rows.extend(settings.boards.iter().cloned());
     rows.push(("check", settings.check.clone()));
     rows.push(("endpoints", settings.endpoints.join(", ")));
