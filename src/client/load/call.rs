@@ -73,6 +73,8 @@ impl Call {
             None => Some(requests),
             Some(whole) => {
                 requests.send(whole).expect("the receiver is here");
+                // No one can say more.
+                drop(requests);
                 None
             }
         };

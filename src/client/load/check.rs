@@ -89,11 +89,8 @@ pub(super) fn refused(shot: Shot, error: Verdict) -> Verdict {
 
 fn told(solution: &Solution) -> String {
     let moves = String::from_utf8_lossy(solution.moves);
-    format!(
-        "{} moves {moves}{}",
-        solution.distance,
-        solution.vertices.iter().map(|v| format!(" {v}")).collect::<String>()
-    )
+    let vertices: Vec<_> = solution.vertices.iter().map(ToString::to_string).collect();
+    format!("{} moves {moves}{}", solution.distance, vertices.join(" "))
 }
 
 fn replayed(cells: &Cells, start: Tiles, solution: &Solution) -> Option<Tiles> {

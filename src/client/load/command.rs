@@ -143,7 +143,7 @@ fn is_faulty(plan: &Plan, outcome: &Outcome) -> bool {
     // A call of its own ends with the error of its board, which may be as was asked.
     let calls = &seen.calls[1..CODES];
     let broken = plan.mode != super::options::ModeName::Unary && calls.iter().any(|&calls| calls > 0);
-    let failed = seen.failed.corrected().len() > 0;
+    let failed = !seen.failed.corrected().is_empty();
     broken
         || failed
         || seen.unfinished > 0
@@ -154,7 +154,9 @@ fn is_faulty(plan: &Plan, outcome: &Outcome) -> bool {
 /// Writes the report, and says which exit code it makes.
 fn conclude(report: &Report, is_faulty: bool, outputs: &Outputs) -> u8 {
     let unwritten = outputs.write(report);
-    unwritten.iter().for_each(|failure| say(failure));
+    for failure in &unwritten {
+        say(failure);
+    }
     if report.ending == Ending::Interrupted {
         code::INTERRUPTED
     } else if report.wrongs() > 0 || !unwritten.is_empty() {

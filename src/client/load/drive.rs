@@ -151,7 +151,7 @@ impl<M: Mode> Driver<M> {
         let opening = Call::open(connected.channel.clone(), M::PATH, None);
         let mut call = match timeout(self.run.timeout, opening).await {
             Ok(Ok(call)) => call,
-            Ok(Err(piece)) => return self.ended(piece),
+            Ok(Err(piece)) => return Self::ended(piece),
             Err(_) => return self.silent(),
         };
         let (run, mut looks) = (Arc::clone(&self.run), interval(LOOK));
@@ -174,7 +174,7 @@ impl<M: Mode> Driver<M> {
                     Piece::Data(data) => if let Err(error) = self.receive(&data) {
                         return End::Failed { status: garbled(error).into(), resend: false };
                     },
-                    end => return self.ended(end),
+                    end => return Self::ended(end),
                 },
                 () = wake.notified(), if run.pace.is_some() => {}
             }
@@ -233,7 +233,7 @@ impl<M: Mode> Driver<M> {
             match taken {
                 Ok(Entry { item, times, .. }) => {
                     mode.judge(&item, &answer, |verdict, source, boards| {
-                        notes.done(verdict, source, times, now, boards)
+                        notes.done(verdict, source, times, now, boards);
                     });
                 }
                 Err(stray) => tell_stray(notes, stray, id),
@@ -247,7 +247,7 @@ impl<M: Mode> Driver<M> {
     }
 
     /// What a piece that is no answer says of the call.
-    fn ended(&mut self, piece: Piece) -> End {
+    fn ended(piece: Piece) -> End {
         match piece {
             Piece::Told(status) if status.code() == Code::Ok => End::Early,
             Piece::Told(status) => {
@@ -330,7 +330,7 @@ fn tell_stray(notes: &mut Notes, stray: Stray, id: &[u8]) {
         Stray::Late => {}
         Stray::Double => notes.wrong(Wrong::Double, &format!("a second answer to `{id}`"), 1),
         Stray::Unasked => {
-            notes.wrong(Wrong::Unasked, &format!("an answer to `{id}`, which is not in flight"), 1)
+            notes.wrong(Wrong::Unasked, &format!("an answer to `{id}`, which is not in flight"), 1);
         }
     }
 }

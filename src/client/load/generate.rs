@@ -91,7 +91,9 @@ pub(super) async fn generate(
     let mut threads = Threads::spawn(plan, &run, workers, connections)?;
     let mut seen = Recorder::new();
     let errors = threads.connect().await;
-    errors.iter().for_each(|error| seen.connect_error(error));
+    for error in &errors {
+        seen.connect_error(error);
+    }
     if errors.len() >= connections {
         run.cut.cancel();
         let ending = Ending::Failed("no worker could be reached".into());

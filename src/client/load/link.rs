@@ -191,7 +191,7 @@ impl Link {
                     }
                     Ok(Err(error)) => why = error,
                     Err(_) if why.is_empty() => {
-                        why = format!("{} does not answer", self.workers[worker].name)
+                        why = format!("{} does not answer", self.workers[worker].name);
                     }
                     Err(_) => {}
                 }

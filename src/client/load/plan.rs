@@ -3,6 +3,8 @@
 //! It must never know: where the workers are, how boards are sent.
 
 use std::collections::HashMap;
+use std::fmt::Display;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +16,7 @@ use super::optimal::Table;
 use super::options::{BoardOptions, Depth, LoadOptions, ModeName, Share};
 use super::schedule::Schedule;
 use super::settings::Settings;
-use super::tiles::{Cells, MAX_CELLS, Tiles, permutation};
+use super::tiles::{Cells, MAX_CELLS, permutation};
 use super::workload::{Nature, Problem, Ratios, Shot, Workload};
 use crate::service::pb;
 
@@ -148,8 +150,8 @@ fn workload(options: &BoardOptions, is_packed: bool) -> Result<Workload, String>
         Some(text) => Some(gather::one(text, layout.as_ref()).map_err(|error| format!("--goal: {error}"))?),
         None => None,
     };
-    if options.data_file.is_some() {
-        return listed(options, layout, goal, is_packed);
+    if let Some(path) = &options.data_file {
+        return listed(path, layout, goal.as_ref(), is_packed);
     }
     let goal_sent = goal.as_ref().map(|goal| goal.tiles.clone()).unwrap_or_default();
     let goal = match (goal, layout) {
@@ -199,54 +201,63 @@ fn problem(goal: &Board, goal_sent: Vec<u32>) -> Result<Problem, String> {
 
 /// The boards of a file, all read before the run.
 fn listed(
-    options: &BoardOptions,
+    path: &Path,
     layout: Option<Layout>,
-    goal: Option<Board>,
+    goal: Option<&Board>,
     is_packed: bool,
 ) -> Result<Workload, String> {
-    let Some(path) = &options.data_file else { return Err("--data-file: none".into()) };
-    let named = |error: &dyn std::fmt::Display| format!("--data-file {}: {error}", path.display());
-    let source = Source::open(path)?;
-    let layout = layout.or_else(|| goal.as_ref().map(|goal| goal.layout.clone()));
+    let named = |error: &dyn Display| format!("--data-file {}: {error}", path.display());
+    let layout = layout.or_else(|| goal.map(|goal| goal.layout.clone()));
     let reading = Reading::Own { layout, goal: None };
-    let mut items = source.read(reading).map_err(|error| named(&error))?;
-    let (mut problems, mut known, mut boards) = (Vec::new(), HashMap::new(), Vec::new());
+    let mut items = Source::open(path)?.read(reading).map_err(|error| named(&error))?;
+    let (mut problems, mut boards) = (Problems::default(), Vec::new());
     while let Some(item) = items.blocking_recv() {
         let item = item.map_err(|error| named(&error))?;
-        let at = |error: &dyn std::fmt::Display| named(&format!("{}: {error}", item.place));
-        let board = item.board.as_ref().map_err(|error| at(error))?;
-        let tiles = permutation(board).map_err(|error| at(&error))?;
-        let key = format!("{:?} {}", board.layout, board.tiles.len());
-        if !known.contains_key(&key) {
-            let goal_sent = goal.as_ref().map(|goal| goal.tiles.clone()).unwrap_or_default();
-            let goal = goal.clone().unwrap_or_else(|| board.ordered());
-            if goal.tiles.len() != board.tiles.len() {
-                return Err(at(&format!(
-                    "{} tiles, expected {} as in the goal",
-                    board.tiles.len(),
-                    goal.tiles.len()
-                )));
-            }
-            problems.push(problem(&goal, goal_sent)?);
-            known.insert(key.clone(), problems.len() - 1);
-        }
-        let index = known[&key];
-        boards.push(shot(tiles, index, &problems[index])?);
+        let board = item.board.as_ref().map_err(|error| named(&format!("{}: {error}", item.place)))?;
+        let shot = problems.shot(board, goal).map_err(|error| named(&format!("{}: {error}", item.place)))?;
+        boards.push(shot);
         if boards.len() > MAX_LISTED {
             return Err(named(&format!("more than {MAX_LISTED} boards")));
         }
     }
-    match problems.len() {
+    match problems.all.len() {
         0 => Err(named(&"it holds no board")),
         2.. if is_packed => Err(named(&"--mode packed takes boards of one size")),
-        _ => Ok(Workload::listed(problems, boards)),
+        _ => Ok(Workload::listed(problems.all, boards)),
     }
 }
 
-fn shot(tiles: Tiles, index: usize, problem: &Problem) -> Result<Shot, String> {
-    let nature = problem.table.distance(tiles).map_or(Nature::Unsolvable, Nature::Solvable);
-    let problem = u16::try_from(index).map_err(|_| "--data-file: too many sizes")?;
-    Ok(Shot { tiles, nature, problem })
+/// The problems of a file's boards, made as they are met.
+#[derive(Default)]
+struct Problems {
+    all: Vec<Problem>,
+    /// By layout and number of tiles.
+    known: HashMap<String, u16>,
+}
+
+impl Problems {
+    fn shot(&mut self, board: &Board, goal: Option<&Board>) -> Result<Shot, String> {
+        let tiles = permutation(board)?;
+        let key = format!("{:?} {}", board.layout, board.tiles.len());
+        let index = match self.known.get(&key) {
+            Some(&index) => index,
+            None => self.add(key, board, goal)?,
+        };
+        let distance = self.all[usize::from(index)].table.distance(tiles);
+        Ok(Shot { tiles, nature: distance.map_or(Nature::Unsolvable, Nature::Solvable), problem: index })
+    }
+
+    fn add(&mut self, key: String, board: &Board, goal: Option<&Board>) -> Result<u16, String> {
+        let goal_sent = goal.map(|goal| goal.tiles.clone()).unwrap_or_default();
+        let goal = goal.cloned().unwrap_or_else(|| board.ordered());
+        if goal.tiles.len() != board.tiles.len() {
+            return Err(format!("{} tiles, expected {} as in the goal", board.tiles.len(), goal.tiles.len()));
+        }
+        let index = u16::try_from(self.all.len()).map_err(|_| "too many sizes".to_owned())?;
+        self.all.push(problem(&goal, goal_sent)?);
+        self.known.insert(key, index);
+        Ok(index)
+    }
 }
 
 /// The options that say which boards, of those that were given.

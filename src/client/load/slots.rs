@@ -28,7 +28,7 @@ struct Slot<T> {
 /// Slots for a number of items that is known before.
 #[derive(Debug)]
 pub(super) struct Slots<T> {
-    slots: Vec<Slot<T>>,
+    all: Vec<Slot<T>>,
     /// The one that was free for the longest time is used first: an id stays known as long as can be.
     free: VecDeque<u32>,
     /// Bits of an id that number the slot.
@@ -38,13 +38,13 @@ pub(super) struct Slots<T> {
 impl<T> Slots<T> {
     /// Room for so many items.
     pub(super) fn new(count: u32) -> Self {
-        let slots = (0..count).map(|_| Slot { uses: 0, item: None, abandoned: false }).collect();
-        Self { slots, free: (0..count).collect(), bits: count.next_power_of_two().trailing_zeros() }
+        let all = (0..count).map(|_| Slot { uses: 0, item: None, abandoned: false }).collect();
+        Self { all, free: (0..count).collect(), bits: count.next_power_of_two().trailing_zeros() }
     }
 
     /// How many there is room for in all.
     pub(super) fn capacity(&self) -> u32 {
-        u32::try_from(self.slots.len()).expect("it was made of a u32")
+        u32::try_from(self.all.len()).expect("it was made of a u32")
     }
 
     /// How many more there is room for.
@@ -54,19 +54,19 @@ impl<T> Slots<T> {
 
     /// How many are in flight.
     pub(super) fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.all.len() - self.free.len()
     }
 
     /// The id that the next item will have, if there is room for one.
     pub(super) fn next_id(&self) -> Option<u32> {
         let number = *self.free.front()?;
-        Some(self.slots[number as usize].uses.wrapping_shl(self.bits) | number)
+        Some(self.all[number as usize].uses.wrapping_shl(self.bits) | number)
     }
 
     /// Puts an item in the slot of the next id, if there is room.
     pub(super) fn insert(&mut self, item: T) {
         if let Some(number) = self.free.pop_front() {
-            self.slots[number as usize].item = Some(item);
+            self.all[number as usize].item = Some(item);
         }
     }
 
@@ -74,7 +74,7 @@ impl<T> Slots<T> {
     pub(super) fn take(&mut self, id: u32) -> Result<T, Stray> {
         let number = id & ((1 << self.bits) - 1);
         let bits = self.bits;
-        let slot = self.slots.get_mut(number as usize).ok_or(Stray::Unasked)?;
+        let slot = self.all.get_mut(number as usize).ok_or(Stray::Unasked)?;
         let id_of = |uses: u32| uses.wrapping_shl(bits) | number;
         if id_of(slot.uses) == id
             && let Some(item) = slot.item.take()
@@ -94,7 +94,7 @@ impl<T> Slots<T> {
     /// Takes all that one need not wait for any more.
     pub(super) fn abandon(&mut self, mut is_over: impl FnMut(&T) -> bool) -> Vec<T> {
         let mut over = Vec::new();
-        for (number, slot) in (0..).zip(&mut self.slots) {
+        for (number, slot) in (0..).zip(&mut self.all) {
             if slot.item.as_ref().is_some_and(&mut is_over) {
                 over.extend(slot.item.take());
                 slot.uses = slot.uses.wrapping_add(1);

@@ -143,7 +143,7 @@ pub(super) fn packed(job: &pb::Job, problem: &Problem, boards: impl Iterator<Ite
         sliding_puzzle::Layout::Graph(graph) => solve_packed_request::Layout::Graph(graph),
     };
     // The first eight cells are the lower half of the word.
-    let bytes = boards.flat_map(|tiles| (tiles.0 as u32).to_le_bytes()).collect();
+    let bytes = boards.flat_map(|tiles| tiles.0.to_le_bytes().into_iter().take(4)).collect();
     let request = pb::SolvePackedRequest {
         request_id: String::new(),
         layout: Some(layout),
@@ -393,7 +393,8 @@ mod tests {
     #[test]
     fn a_template_writes_what_the_generated_types_write() {
         let graph = Layout::Graph(Arc::new("1-2,2-3".parse().unwrap()));
-        let boards = [("123804765", None), ("0", None), ("1 2/3 0", None), ("1 0 2", Some(&graph))];
+        let lone = Layout::Grid("1x1".parse().unwrap());
+        let boards = [("123804765", None), ("0", Some(&lone)), ("1 2/3 0", None), ("1 0 2", Some(&graph))];
         for (text, layout) in boards {
             for envelope in [Envelope::Unary, Envelope::Stream] {
                 let (problem, shot) = problem(text, layout);
