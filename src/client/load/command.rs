@@ -169,3 +169,7 @@ fn conclude(report: &Report, is_faulty: bool, outputs: &Outputs) -> u8 {
         code::WELL
     }
 }
+
+#[cfg(test)]
+#[path = "command_tests.rs"]
+mod tests;
