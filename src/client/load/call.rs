@@ -111,7 +111,7 @@ impl Call {
             };
             match poll_fn(|cx| pin!(&mut *answers).poll_frame(cx)).await {
                 None => return Piece::Broken(Status::internal("the call ended without a status").into()),
-                Some(Err(status)) => return Piece::Broken(status.into()),
+                Some(Err(status)) => return broken(&status),
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => return Piece::Data(data),
                     Err(frame) => {
@@ -135,7 +135,7 @@ async fn open(
         .header("te", "trailers")
         .body(Body::new(Outgoing(requests)))
         .expect("the headers are sound");
-    let broken = |error| Piece::Broken(Status::from_error(Box::new(error)).into());
+    let broken = |error| broken(&Status::from_error(Box::new(error)));
     poll_fn(|cx| channel.poll_ready(cx)).await.map_err(broken)?;
     let response = channel.call(request).await.map_err(broken)?;
     if let Some(status) = Status::from_header_map(response.headers()) {
@@ -150,6 +150,13 @@ async fn open(
 
 fn status(trailers: &HeaderMap) -> Status {
     Status::from_header_map(trailers).unwrap_or_else(|| Status::unknown("the call ended without a status"))
+}
+
+/// The end of a call whose connection broke: UNAVAILABLE, as gRPC has it, unless more is known.
+fn broken(status: &Status) -> Piece {
+    let code = if status.code() == Code::Unknown { Code::Unavailable } else { status.code() };
+    let cause = status.source().map(|cause| format!(": {}", causes(cause))).unwrap_or_default();
+    Piece::Broken(Status::new(code, format!("{}{cause}", status.message())).into())
 }
 
 /// What a status says, and what caused it.

@@ -146,6 +146,7 @@ fn is_faulty(plan: &Plan, outcome: &Outcome) -> bool {
     let failed = !seen.failed.corrected().is_empty();
     broken
         || failed
+        || seen.resent > 0
         || seen.unfinished > 0
         || !seen.errors.is_empty()
         || matches!(outcome.ending, Ending::Failed(_))
