@@ -1,6 +1,7 @@
 //! The load when its server, or the wire to it, is bad: never a hang, always a report, never a board counted twice.
 
 use std::net::TcpListener;
+use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -8,7 +9,7 @@ use taquin::config::LimitsConfig;
 use taquin::service::Embedded;
 
 use crate::load::{Loaded, Loading, load};
-use crate::process::Worker;
+use crate::process::{Worker, command};
 use crate::proxy::Proxy;
 use crate::support::{run, serve};
 
@@ -56,9 +57,12 @@ fn a_server_that_comes_late_is_waited_for() {
     drop(listener);
     let loading = Loading::start(&format!("--endpoint {address} --wait-ready 20s --total 50"));
     pause(400);
-    let worker = Worker::spawn(&["--listen", &address.to_string()]);
-    loading.end().assert_well(50);
-    drop(worker);
+    let mut worker =
+        command().args(["--listen", &address.to_string()]).stderr(Stdio::null()).spawn().unwrap();
+    let loaded = loading.end();
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    loaded.assert_well(50);
 }
 
 #[test]
@@ -122,7 +126,7 @@ fn each_address_has_a_connection() {
     let endpoints = workers.each_ref().map(|worker| format!("--endpoint {}", worker.address)).join(" ");
     let loaded = load(&format!("{endpoints} --total 300 --connections 2 --in-flight 1"));
     loaded.assert_well(300);
-    assert_eq!(loaded.number("settings/connections"), 3.0);
+    assert_eq!(loaded.count("settings/connections"), 3);
     let shares = loaded.report["workers"].as_array().unwrap().iter();
     let shares: Vec<_> = shares.map(|worker| worker["succeeded"].as_u64().unwrap()).collect();
     assert!(shares.len() == 3 && shares.iter().all(|&share| share > 0), "{shares:?}");
@@ -181,15 +185,16 @@ fn a_delay_is_measured() {
 }
 
 /// The percentiles of a run at a steady rate in which the server stands still for a while.
-fn frozen(worker: &Worker, rate: u64, seconds: u64, freeze: Duration) -> Loaded {
+fn frozen(worker: &Worker, rate: u64, seconds: u32, freeze: Duration) -> Loaded {
     let line = format!("--endpoint {} --rate {rate} --duration {seconds}s --warmup 300ms", worker.address);
     let loading = Loading::start(&line);
-    std::thread::sleep((Duration::from_secs(seconds) - freeze) / 2);
+    // Some time in the middle.
+    std::thread::sleep(seconds * Duration::from_millis(350));
     worker.signal(Signal::STOP);
     std::thread::sleep(freeze);
     worker.signal(Signal::CONT);
     let loaded = loading.end();
-    loaded.assert_well(rate * seconds);
+    loaded.assert_well(rate * u64::from(seconds));
     loaded
 }
 

@@ -50,51 +50,36 @@ impl http_body::Body for Outgoing {
     }
 }
 
-/// An open call.
-#[derive(Debug)]
+/// What a call that may still be opening has to say: a server may wait for the first message before it says a word.
+enum Answers {
+    Opening(Pin<Box<dyn Future<Output = Result<Body, Piece>> + Send>>),
+    Open(Body),
+}
+
+/// A call.
 pub(super) struct Call {
     /// None when all is said. What waits in it is bounded by what may be in flight.
     requests: Option<mpsc::UnboundedSender<Bytes>>,
-    answers: Body,
+    answers: Answers,
 }
 
 impl Call {
-    /// Opens a call; it is open when the server has sent its headers. One with a `whole` request says nothing more.
+    /// Begins a call.
+    pub(super) fn open(channel: Channel, path: &'static str) -> Self {
+        let (requests, receiver) = mpsc::unbounded_channel();
+        let answers = Answers::Opening(Box::pin(open(channel, path, receiver)));
+        Self { requests: Some(requests), answers }
+    }
+
+    /// Waits until the server has answered that it takes the call.
     ///
     /// # Errors
-    /// [`Piece::Told`] or [`Piece::Broken`].
-    pub(super) async fn open(
-        mut channel: Channel,
-        path: &'static str,
-        whole: Option<Bytes>,
-    ) -> Result<Self, Piece> {
-        let (requests, receiver) = mpsc::unbounded_channel();
-        let requests = match whole {
-            None => Some(requests),
-            Some(whole) => {
-                requests.send(whole).expect("the receiver is here");
-                // No one can say more.
-                drop(requests);
-                None
-            }
-        };
-        let request = Request::post(Uri::from_static(path))
-            .header("content-type", "application/grpc")
-            .header("te", "trailers")
-            .body(Body::new(Outgoing(receiver)))
-            .expect("the headers are sound");
-        let broken = |error| Piece::Broken(Status::from_error(Box::new(error)).into());
-        poll_fn(|cx| channel.poll_ready(cx)).await.map_err(broken)?;
-        let response = channel.call(request).await.map_err(broken)?;
-        if let Some(status) = Status::from_header_map(response.headers()) {
-            return Err(Piece::Told(status.into()));
+    /// How the call ended.
+    pub(super) async fn opened(&mut self) -> Result<(), Piece> {
+        if let Answers::Opening(opening) = &mut self.answers {
+            self.answers = Answers::Open(opening.as_mut().await?);
         }
-        if !response.status().is_success() {
-            let status =
-                Status::unavailable(format!("no gRPC server: it answered HTTP {}", response.status()));
-            return Err(Piece::Told(status.into()));
-        }
-        Ok(Self { requests, answers: response.into_body() })
+        Ok(())
     }
 
     /// Sends whole messages. If the call is over, the side of the answers says why.
@@ -117,9 +102,16 @@ impl Call {
     /// What comes next. Dropping this future loses nothing.
     pub(super) async fn piece(&mut self) -> Piece {
         loop {
-            match poll_fn(|cx| pin!(&mut self.answers).poll_frame(cx)).await {
+            let answers = match &mut self.answers {
+                Answers::Open(answers) => answers,
+                Answers::Opening(_) => match self.opened().await {
+                    Ok(()) => continue,
+                    Err(end) => return end,
+                },
+            };
+            match poll_fn(|cx| pin!(&mut *answers).poll_frame(cx)).await {
                 None => return Piece::Broken(Status::internal("the call ended without a status").into()),
-                Some(Err(status)) => return Piece::Broken(status.into()),
+                Some(Err(status)) => return broken(&status),
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => return Piece::Data(data),
                     Err(frame) => {
@@ -133,8 +125,38 @@ impl Call {
     }
 }
 
+async fn open(
+    mut channel: Channel,
+    path: &'static str,
+    requests: mpsc::UnboundedReceiver<Bytes>,
+) -> Result<Body, Piece> {
+    let request = Request::post(Uri::from_static(path))
+        .header("content-type", "application/grpc")
+        .header("te", "trailers")
+        .body(Body::new(Outgoing(requests)))
+        .expect("the headers are sound");
+    let broken = |error| broken(&Status::from_error(Box::new(error)));
+    poll_fn(|cx| channel.poll_ready(cx)).await.map_err(broken)?;
+    let response = channel.call(request).await.map_err(broken)?;
+    if let Some(status) = Status::from_header_map(response.headers()) {
+        return Err(Piece::Told(status.into()));
+    }
+    if !response.status().is_success() {
+        let status = Status::unavailable(format!("no gRPC server: it answered HTTP {}", response.status()));
+        return Err(Piece::Told(status.into()));
+    }
+    Ok(response.into_body())
+}
+
 fn status(trailers: &HeaderMap) -> Status {
     Status::from_header_map(trailers).unwrap_or_else(|| Status::unknown("the call ended without a status"))
+}
+
+/// The end of a call whose connection broke: UNAVAILABLE, as gRPC has it, unless more is known.
+fn broken(status: &Status) -> Piece {
+    let code = if status.code() == Code::Unknown { Code::Unavailable } else { status.code() };
+    let cause = status.source().map(|cause| format!(": {}", causes(cause))).unwrap_or_default();
+    Piece::Broken(Status::new(code, format!("{}{cause}", status.message())).into())
 }
 
 /// What a status says, and what caused it.

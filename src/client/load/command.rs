@@ -146,6 +146,7 @@ fn is_faulty(plan: &Plan, outcome: &Outcome) -> bool {
     let failed = !seen.failed.corrected().is_empty();
     broken
         || failed
+        || seen.resent > 0
         || seen.unfinished > 0
         || !seen.errors.is_empty()
         || matches!(outcome.ending, Ending::Failed(_))
@@ -169,3 +170,7 @@ fn conclude(report: &Report, is_faulty: bool, outputs: &Outputs) -> u8 {
         code::WELL
     }
 }
+
+#[cfg(test)]
+#[path = "command_tests.rs"]
+mod tests;

@@ -27,8 +27,10 @@ use super::wire::{self, Garbled};
 const LOOK: Duration = Duration::from_millis(50);
 /// How long the server may take to end a call when all is answered.
 const CLOSING_TIME: Duration = Duration::from_secs(1);
+/// How long a server may be silent before it is sent boards: one may say nothing before the first.
+const OPENING_TIME: Duration = Duration::from_millis(250);
 /// Calls in a row without an answer that are enough.
-pub(super) const MAX_FRUITLESS: u32 = 3;
+pub(super) const MAX_FRUITLESS: u32 = 2;
 /// The longest that a server's wish to be left alone is heeded.
 const LONGEST_DELAY: Duration = Duration::from_secs(5);
 
@@ -148,12 +150,11 @@ impl<M: Mode> Driver<M> {
     /// One call, from its opening to its end.
     async fn talk(&mut self, connected: &Connected) -> End {
         self.inbox = Inbox::default();
-        let opening = Call::open(connected.channel.clone(), M::PATH, None);
-        let mut call = match timeout(self.run.timeout, opening).await {
-            Ok(Ok(call)) => call,
-            Ok(Err(piece)) => return Self::ended(piece),
-            Err(_) => return self.silent(),
-        };
+        let mut call = Call::open(connected.channel.clone(), M::PATH);
+        // A stream that may not be opened now takes no boards from the others.
+        if let Ok(Err(end)) = timeout(OPENING_TIME, call.opened()).await {
+            return Self::ended(end);
+        }
         let (run, mut looks) = (Arc::clone(&self.run), interval(LOOK));
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let wake = &run.wakes[self.number];

@@ -29,6 +29,8 @@ use super::run::{Nanos, Pace, Run, nanos};
 use super::unary::Unary;
 use super::wire::{Envelope, Template};
 
+/// Nanoseconds by which a time may be off that was computed from a rate.
+const ROUNDING: Nanos = 1000;
 /// How long the threads may take to end when nothing is waited for any more.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
@@ -116,7 +118,11 @@ fn prepare(plan: &Plan, drivers: usize) -> Run {
     });
     let counts_from = pace.as_ref().map_or(plan.warmup, |pace| pace.due(pace.warm));
     let warm = pace.as_ref().map_or(0, |pace| pace.warm);
-    let end = plan.total.map_or(u64::MAX, |total| warm + total.div_ceil(batch));
+    let total = plan.total.map_or(u64::MAX, |total| warm + total.div_ceil(batch));
+    // What is due as an open loop ends is not sent: how many boards it has is no matter of luck.
+    let length = plan.duration.map(|duration| nanos(counts_from + duration) - ROUNDING);
+    let in_time = pace.as_ref().zip(length).map(|(pace, length)| pace::first_after(pace, 0, length));
+    let end = in_time.map_or(total, |in_time| total.min(in_time));
     Run {
         quota: Quota::new(end, drivers as u64, pace.is_some()),
         pace,
@@ -144,7 +150,8 @@ async fn lead(plan: &Plan, run: &Arc<Run>, threads: &mut Threads, seen: &mut Rec
             if !run.quota.is_spent() {
                 ending = Ending::Failed("every stream was given up before all boards were sent".into());
             }
-            return (ending, 0);
+            let is_over = run.pace.is_some() && plan.total.is_none() && run.quota.is_spent();
+            return (ending, length.filter(|_| is_over).map_or(0, nanos));
         }
         () = &mut shown => 0,
         () = sleep(length.unwrap_or_default()), if length.is_some() => run.now(),

@@ -45,7 +45,7 @@ fn keep(run: &Run) {
 }
 
 /// The first number, from this one on, that is not due yet.
-fn first_after(pace: &Pace, from: u64, now: u64) -> u64 {
+pub(super) fn first_after(pace: &Pace, from: u64, now: u64) -> u64 {
     let is_due = |number: u64| nanos(pace.due(number)) <= now;
     let mut step = 1;
     while is_due(from + step - 1) {

@@ -226,10 +226,9 @@ impl Unary {
 async fn call(connected: Connected, id: u32, request: Bytes, patience: Duration) -> Reply {
     let (mut messages, mut bytes) = (Vec::new(), 0);
     let asking = async {
-        let mut call = match Call::open(connected.channel.clone(), PATH, Some(request)).await {
-            Ok(call) => call,
-            Err(piece) => return over(piece),
-        };
+        let mut call = Call::open(connected.channel.clone(), PATH);
+        call.send(request);
+        call.half_close();
         let mut inbox = Inbox::default();
         loop {
             let data = match call.piece().await {
