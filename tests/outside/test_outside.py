@@ -140,12 +140,12 @@ def give_up():
     os._exit(1)
 
 
-def tool(name):
+def tool(name, requirements="tests/outside/requirements.txt"):
     """The path of a command that comes with the packages; without it CI fails, and others are told."""
     path = shutil.which(name, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     works = path and subprocess.run([path, "--help"], capture_output=True, timeout=PATIENCE).returncode == 0
     if not works:
-        reason = f"{name} is not to be had here: see tests/outside/requirements.txt"
+        reason = f"{name} is not to be had here: see {requirements}"
         if os.environ.get("CI") == "true":
             raise AssertionError(reason)
         say(reason)
@@ -1091,6 +1091,27 @@ class LoadReport(unittest.TestCase):
         text = f"{succeeded:,}"
         self.assertIn(text, self.printed)
         self.assertIn(text, self.browser.evaluate("document.body.innerText"))
+
+
+class K6(unittest.TestCase):
+    """The comparison of benches/k6 in small: another load generator drives the worker, and nothing fails."""
+
+    def test_it_drives_the_same_load(self):
+        folder = ROOT / "benches" / "k6"
+        tool("k6", "benches/k6/requirements.txt")
+        command = [sys.executable, folder / "compare.py", "--server", BINARY, "--json"]
+        command += ["--client", Path(BINARY).with_name("taquin-client"), "--seconds", "1", "--rounds", "1"]
+        done = run(*command)
+        self.assertEqual(done.returncode, 0, f"{done.stdout}\n{done.stderr}")
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([row["driver"] for row in rows], ["k6", "taquin-client"] * (len(rows) // 2))
+        self.assertEqual([row["mode"] for row in rows[::2]], ["unary", "unary", "stream"])
+        for row in rows:
+            with self.subTest(**row):
+                self.assertGreater(row["rate"], 0)
+                self.assertTrue(0 < row["p50"] <= row["p99"])
+                # No loop has more boards under way than it was told to: Little's law, with room for the ends of the run.
+                self.assertLess(row["rate"] * row["mean"] / 1000, 1.2 * row["connections"] * row["in_flight"])
 
 
 def main():
