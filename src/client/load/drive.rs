@@ -64,6 +64,8 @@ pub(super) struct Driver<M: Mode> {
     slots: Slots<Entry<M::Item>>,
     /// Lost with a call, to be sent again.
     again: Vec<Entry<M::Item>>,
+    /// Made to be sent; kept for its memory.
+    made: Vec<(M::Item, Nanos)>,
     notes: Notes,
     inbox: Inbox,
     out: BytesMut,
@@ -82,6 +84,7 @@ impl<M: Mode> Driver<M> {
             mode,
             slots: Slots::new(in_flight),
             again: Vec::new(),
+            made: Vec::new(),
             notes,
             inbox,
             out,
@@ -197,11 +200,24 @@ impl<M: Mode> Driver<M> {
             }
         }
         let taken = self.run.take(self.slots.room(), now);
-        for number in taken.numbers.clone() {
+        // Drawn all before any is written: each is a look into a table too large for the processor's caches, and so
+        // they are made side by side.
+        let mut made = std::mem::take(&mut self.made);
+        made.extend(taken.numbers.clone().map(|number| {
             let (number, planned) = self.run.place(number, &taken);
-            let (item, times) = (self.mode.make(number), Times { planned, sent: now });
-            self.notes.sent(times, self.mode.boards(&item));
+            (self.mode.make(number), planned)
+        }));
+        let mut sent = 0;
+        for (item, planned) in made.drain(..) {
+            let times = Times { planned, sent: now };
+            let boards = self.mode.boards(&item);
+            self.notes.offered(times, boards);
+            sent += boards;
             bytes += self.put(call, Entry { item, times, asked: now, again: false });
+        }
+        self.made = made;
+        if sent > 0 {
+            self.notes.sent(sent);
         }
         if !self.out.is_empty() {
             bytes += self.out.len();

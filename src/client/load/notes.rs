@@ -50,8 +50,12 @@ impl Notes {
     }
 
     /// Boards were sent for the first time.
-    pub(super) fn sent(&mut self, times: Times, boards: u64) {
+    pub(super) fn sent(&self, boards: u64) {
         self.run.live.sent.fetch_add(boards, Relaxed);
+    }
+
+    /// Boards are offered; those of an open loop are counted by its clock, whether they are sent or not.
+    pub(super) fn offered(&mut self, times: Times, boards: u64) {
         if self.run.pace.is_none() && self.counts(times) {
             self.recorder.offered(boards);
         }

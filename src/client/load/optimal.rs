@@ -10,14 +10,17 @@ use super::tiles::{Cells, Tiles};
 /// The distance of what can't reach the goal.
 const UNREACHED: u16 = u16::MAX;
 
+/// Bits of the tiles in a word of the table.
+const TILE_BITS: u32 = 48;
+
 /// All boards of a goal.
 #[derive(Debug)]
 pub(super) struct Table {
     cells: usize,
     /// By rank.
     distances: Vec<u16>,
-    /// The nearest first.
-    boards: Vec<Tiles>,
+    /// The nearest first, each with its distance above its tiles: a look at a board is a look at one word.
+    boards: Vec<u64>,
     /// How many boards are at most so far.
     within: Vec<usize>,
 }
@@ -27,15 +30,15 @@ impl Table {
     pub(super) fn sweep(cells: &Cells, goal: Tiles) -> Self {
         let mut distances = vec![UNREACHED; (1..=cells.count).product()];
         distances[rank(goal, cells.count)] = 0;
-        let (mut boards, mut within) = (vec![goal], vec![1]);
+        let (mut boards, mut within) = (vec![goal.0], vec![1]);
         let mut wave = 0..1;
         for distance in 1.. {
             for number in wave.clone() {
-                for next in cells.next(boards[number]) {
+                for next in cells.next(tiles(boards[number])) {
                     let place = &mut distances[rank(next, cells.count)];
                     if *place == UNREACHED {
                         *place = distance;
-                        boards.push(next);
+                        boards.push(next.0 | u64::from(distance) << TILE_BITS);
                     }
                 }
             }
@@ -75,15 +78,19 @@ impl Table {
 
     /// A board by its number, the nearest first, and its distance.
     pub(super) fn board(&self, number: usize) -> (Tiles, u16) {
-        let tiles = self.boards[number];
-        let distance = self.within.partition_point(|&end| end <= number);
-        (tiles, u16::try_from(distance).expect("a distance"))
+        let word = self.boards[number];
+        (tiles(word), u16::try_from(word >> TILE_BITS).expect("a distance"))
     }
 
     /// How many boards reach the goal.
     pub(super) fn len(&self) -> usize {
         self.boards.len()
     }
+}
+
+/// The tiles in a word of the table.
+fn tiles(word: u64) -> Tiles {
+    Tiles(word & ((1 << TILE_BITS) - 1))
 }
 
 /// The number of a permutation in lexicographic order.

@@ -146,7 +146,8 @@ impl Unary {
         for number in taken.numbers.clone() {
             let (number, planned) = self.run.place(number, &taken);
             let times = Times { planned, sent: now };
-            self.notes.sent(times, 1);
+            self.notes.offered(times, 1);
+            self.notes.sent(1);
             self.ask(connected, Asked { shot: self.jobs.make(number), times, again: false });
         }
     }
