@@ -321,7 +321,12 @@ impl<M: Mode> Driver<M> {
     /// Keeps what was in flight to be sent again, or fails it.
     fn lost(&mut self, status: &Status, resend: bool) {
         let text = told(status);
-        for entry in self.slots.abandon(|_| true) {
+        let in_flight = self.slots.abandon(|_| true);
+        if resend || in_flight.is_empty() {
+            // No board tells of it.
+            self.notes.recorder.error(&format!("call: {text}"), 1);
+        }
+        for entry in in_flight {
             if resend && !entry.again {
                 self.again.push(entry);
             } else {
