@@ -23,8 +23,8 @@ pub(crate) async fn share(server: &Path, client: &Path) {
     println!("| load | against | bare driver, boards/s | client, boards/s | share of the driver's |");
     println!("|---|---|--:|--:|--:|");
     let loads = [
-        ("1 stream", Load::jobs(1), JOBS, "--mode stream --in-flight 1024"),
-        ("4 streams", Load::jobs(4), JOBS, "--mode stream --in-flight 1024 --streams 4"),
+        ("1 stream", Load::jobs(1), JOBS, "--mode stream --in-flight 2048"),
+        ("4 streams", Load::jobs(4), JOBS, "--mode stream --in-flight 2048 --streams 4"),
         ("packed", Load::packed(), PACKED_BOARDS, "--mode packed --in-flight 8"),
     ];
     for (name, load, boards, options) in loads {

@@ -59,7 +59,7 @@ impl Plan {
     /// A sentence that names the option.
     pub(super) fn new(options: &LoadOptions) -> Result<Self, String> {
         let mode = options.mode;
-        let job = options.job.job();
+        let job = without_defaults(options.job.job());
         let is_packed = mode == ModeName::Packed;
         if !is_packed && options.batch.is_some() {
             return Err("--batch is of --mode packed only".into());
@@ -123,6 +123,20 @@ impl Plan {
     }
 }
 
+/// The same job in fewer bytes: what is left out means the default.
+fn without_defaults(mut job: pb::Job) -> pb::Job {
+    let leave_out = |field: &mut i32, default: i32| {
+        if *field == default {
+            *field = 0;
+        }
+    };
+    leave_out(&mut job.objective, pb::Objective::ShortestPath.into());
+    leave_out(&mut job.metric, pb::Metric::SingleTile.into());
+    leave_out(&mut job.priority, pb::Priority::Normal.into());
+    job.budget = job.budget.filter(|budget| *budget != pb::Budget::default());
+    job
+}
+
 /// Whether packed messages can ask for what is asked.
 fn fits_packed(job: &pb::Job) -> Result<(), String> {
     let plain = pb::Job::default();
@@ -131,7 +145,7 @@ fn fits_packed(job: &pb::Job) -> Result<(), String> {
         ("--smallest", job.objective() == pb::Objective::SmallestPath),
         ("--algorithm", job.algorithm != plain.algorithm),
         ("--bypass", job.bypass_cache || job.bypass_table),
-        ("--priority", job.priority() != pb::Priority::Normal),
+        ("--priority", job.priority != plain.priority),
         ("--max-time", budget.max_time_ms != 0),
         ("--max-nodes", budget.max_nodes != 0),
     ];
