@@ -22,9 +22,14 @@ SEED = 1
 # Seconds that starting, stopping and connecting should never need.
 PATIENCE = 60
 
-# `connections` are VUs to k6. `rate` is that of an open loop, in calls a second.
+# `connections` are VUs to k6. `rate` is that of an open loop, in boards a second.
 Shape = collections.namedtuple("Shape", "mode connections in_flight rate")
-SHAPES = [Shape("unary", 8, 1, None), Shape("unary", 8, 1, 1000), Shape("stream", 4, 16, None)]
+SHAPES = [
+    Shape("unary", 8, 1, None),
+    Shape("unary", 8, 1, 1000),
+    Shape("stream", 4, 16, None),
+    Shape("stream", 4, 16, 1000),
+]
 # Boards a second; milliseconds.
 Figures = collections.namedtuple("Figures", "rate mean p50 p99")
 

@@ -1,11 +1,12 @@
 // The load of `taquin-client load`, driven by k6: boards over unary calls or streams, in a closed or an open loop.
 //
 // Environment: ADDRESS; BOARDS, a file of nine digits a line; MODE, unary or stream; VUS; SECONDS; IN_FLIGHT, boards under
-// way on each stream; RATE, calls due a second, in an open loop. `compare.py` sets them, and reads the summary.
+// way on each stream at most; RATE, boards due a second, in an open loop. `compare.py` sets them, and reads the summary.
 import { SharedArray } from 'k6/data';
 import exec from 'k6/execution';
 import { Counter, Trend } from 'k6/metrics';
 import grpc from 'k6/net/grpc';
+import { clearInterval, setInterval } from 'k6/timers';
 
 const { ADDRESS, BOARDS, MODE, RATE } = __ENV;
 const [VUS, SECONDS, IN_FLIGHT] = [__ENV.VUS, __ENV.SECONDS, __ENV.IN_FLIGHT || 1].map(Number);
@@ -59,10 +60,10 @@ function now() {
   return exec.instance.currentTestRunDuration;
 }
 
-// One stream a VU, with as many boards under way at any time: a new one for each answer.
+// One stream a VU: in a closed loop a new board for each answer, in an open loop one whenever it is due.
 export function stream() {
   connect();
-  const end = now() + SECONDS * 1000;
+  const begin = now();
   const underWay = new Map();
   const calls = new grpc.Stream(client, `${SERVICE}/SolveStream`);
   const send = () => {
@@ -70,17 +71,26 @@ export function stream() {
     underWay.set(next.requestId, now());
     calls.write({ job: next });
   };
+  const due = () => (RATE ? ((now() - begin) * RATE) / (1000 * VUS) : Infinity);
+  const proceed = () => {
+    if (now() < begin + SECONDS * 1000) {
+      while (underWay.size < IN_FLIGHT && sent < due()) send();
+    } else if (underWay.size === 0) {
+      calls.end();
+      clearInterval(clock);
+    }
+  };
+  // Answers alone would not wake an open loop.
+  const clock = RATE ? setInterval(proceed, (1000 * VUS) / RATE) : 0;
   calls.on('data', ({ answer }) => {
-    const at = now();
-    streamed.add(at - underWay.get(answer.requestId));
+    streamed.add(now() - underWay.get(answer.requestId));
     underWay.delete(answer.requestId);
     note(answer);
-    if (at < end) send();
-    else if (underWay.size === 0) calls.end();
+    if (!RATE) proceed();
   });
   calls.on('error', () => failed.add(underWay.size + 1));
   calls.on('end', () => client.close());
-  for (let board = 0; board < IN_FLIGHT; board++) send();
+  proceed();
 }
 
 // What `compare.py` reads, on standard output.

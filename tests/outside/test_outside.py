@@ -1105,7 +1105,7 @@ class K6(unittest.TestCase):
         self.assertEqual(done.returncode, 0, f"{done.stdout}\n{done.stderr}")
         rows = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual([row["driver"] for row in rows], ["k6", "taquin-client"] * (len(rows) // 2))
-        self.assertEqual([row["mode"] for row in rows[::2]], ["unary", "unary", "stream"])
+        self.assertEqual([row["mode"] for row in rows[::2]], ["unary", "unary", "stream", "stream"])
         for row in rows:
             with self.subTest(**row):
                 self.assertGreater(row["rate"], 0)
