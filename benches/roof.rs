@@ -6,6 +6,7 @@ mod boards;
 mod driver;
 mod echo;
 mod hit;
+mod load;
 mod ready;
 
 use std::net::SocketAddr;
@@ -22,6 +23,7 @@ const PACKED_BOARDS: usize = 2_500_000;
 
 const USAGE: &str = "\
 roof share SERVER         the worker's share of the echo's throughput
+roof load SERVER CLIENT   the load client's share of the bare driver's throughput
 roof hit                  nanoseconds of a hit inside the process
 roof ready SERVER         milliseconds until a worker serves, and its memory
 roof echo ADDRESS         serves the echo
@@ -34,6 +36,7 @@ fn main() {
     match arguments[..] {
         ["echo", address] => on_all_cores(echo::serve(socket(address))),
         ["share", server] => on_one_core(share(Path::new(server))),
+        ["load", server, client] => on_one_core(load::share(Path::new(server), Path::new(client))),
         ["hit"] => on_one_core(hit::measure()),
         ["ready", server] => on_one_core(ready::measure(Path::new(server))),
         ["drive", address, count] => on_one_core(send(address, Load::jobs(1), count)),
@@ -88,7 +91,7 @@ fn rate((boards, time): (usize, std::time::Duration)) -> f64 {
     boards as f64 / time.as_secs_f64()
 }
 
-fn middle(mut rates: [f64; ROUNDS]) -> f64 {
+fn middle<const N: usize>(mut rates: [f64; N]) -> f64 {
     rates.sort_unstable_by(f64::total_cmp);
-    rates[ROUNDS / 2]
+    rates[N / 2]
 }

@@ -5,7 +5,7 @@
 use clap::{Parser, Subcommand};
 
 use super::options::{AFTER_HELP, SolveOptions, USAGE};
-use super::solve;
+use super::{load, solve};
 
 /// Solves sliding-tile boards with a taquin server.
 #[derive(Debug, Parser)]
@@ -19,7 +19,11 @@ pub struct Cli {
 enum Command {
     /// Solve boards from arguments, a file or standard input; answers come in the order of the boards
     #[command(after_help = AFTER_HELP, override_usage = USAGE)]
-    Solve(SolveOptions),
+    Solve(Box<SolveOptions>),
+
+    /// Send boards by the million, time and check each answer, and report; without --endpoint to a server in this process
+    #[command(after_help = load::AFTER_HELP)]
+    Load(Box<load::LoadOptions>),
 }
 
 impl Cli {
@@ -27,7 +31,8 @@ impl Cli {
     #[must_use]
     pub fn run(self) -> u8 {
         match self.command {
-            Command::Solve(options) => solve::run(options),
+            Command::Solve(options) => solve::run(*options),
+            Command::Load(options) => load::run(&options),
         }
     }
 }

@@ -167,7 +167,7 @@ enum PriorityName {
 
 impl JobOptions {
     /// The job of each board, but for its id and the board itself. The path is always asked for: it is replayed.
-    fn job(&self) -> pb::Job {
+    pub(crate) fn job(&self) -> pb::Job {
         let algorithm = match self.algorithm {
             AlgorithmName::Auto => pb::Algorithm::Unspecified,
             AlgorithmName::Bfs => pb::Algorithm::BreadthFirst,
@@ -237,7 +237,8 @@ fn milliseconds(text: &str) -> Result<u32, String> {
     value().filter(|&value| value > 0).ok_or_else(|| "expected a time as in 500, 500ms, 2s or 1m".into())
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+/// Reads a time as [`milliseconds`] does.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     milliseconds(text).map(|value| Duration::from_millis(value.into()))
 }
 

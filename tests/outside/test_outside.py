@@ -1,9 +1,10 @@
 """The worker seen from outside: clients that share no line with it, made from proto/ and from what it says of itself.
+And the client's load report, seen by a browser.
 
     test_outside.py --server PATH [names of tests, options of unittest]
 
-PATH (or the environment's TAQUIN_SERVER) is a server built with the cargo feature `faults`. The packages of
-requirements.txt must be installed; `run` sees to that. Nothing here leaves the loopback interface.
+PATH (or the environment's TAQUIN_SERVER) is a server built with the cargo feature `faults`; taquin-client lies beside
+it. The packages of requirements.txt must be installed; `run` sees to that. Nothing here leaves the loopback interface.
 """
 import argparse
 import collections
@@ -33,6 +34,8 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 from grpc_status import rpc_status
 from grpc_tools import protoc
+
+import browser
 
 ROOT = Path(__file__).resolve().parents[2]
 # Where google/rpc/*.proto lie.
@@ -137,12 +140,24 @@ def give_up():
     os._exit(1)
 
 
-def tool(name):
+def tool(name, requirements="tests/outside/requirements.txt"):
     """The path of a command that comes with the packages; without it CI fails, and others are told."""
     path = shutil.which(name, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     works = path and subprocess.run([path, "--help"], capture_output=True, timeout=PATIENCE).returncode == 0
     if not works:
-        reason = f"{name} is not to be had here: see tests/outside/requirements.txt"
+        reason = f"{name} is not to be had here: see {requirements}"
+        if os.environ.get("CI") == "true":
+            raise AssertionError(reason)
+        say(reason)
+        raise unittest.SkipTest(reason)
+    return path
+
+
+def chromium():
+    """The path of a browser; without it CI fails, and others are told."""
+    path = next(filter(None, map(shutil.which, browser.NAMES)), None)
+    if not path:
+        reason = "no Chromium is to be had here (Debian: chromium), so no report was opened"
         if os.environ.get("CI") == "true":
             raise AssertionError(reason)
         say(reason)
@@ -991,6 +1006,112 @@ class Example(unittest.TestCase):
         self.assertEqual(answers["123456708"], ["solution", "1", "R"])
         self.assertEqual(answers["213456780"][0], "unsolvable")
         self.assertEqual(answers["867254301"][:2], ["solution", "31"])
+
+
+class LoadReport(unittest.TestCase):
+    """The page of a real run, in a real browser."""
+
+    WIDTH, HEIGHT = 1200, 900
+    # Of each line in each figure: its class, its box in the window when it is scrolled to, and its length.
+    LINES = """
+        Object.fromEntries([...document.querySelectorAll("figure")].map(figure => {
+            figure.scrollIntoView({block: "center"});
+            return [figure.id, [...figure.querySelectorAll("path.line")].map(path => {
+                const {left, top, right, bottom} = path.getBoundingClientRect();
+                const style = getComputedStyle(path);
+                return {name: path.classList[0], left, top, right, bottom, length: path.getTotalLength(),
+                        stroke: style.stroke, visible: style.visibility == "visible" && style.opacity > 0};
+            })];
+        }))"""
+
+    @classmethod
+    def setUpClass(cls):
+        program = chromium()
+        folder = WORK / "load"
+        folder.mkdir()
+        cls.page, figures, rows = folder / "report.html", folder / "report.json", folder / "report.csv"
+        command = [Path(BINARY).with_name("taquin-client"), "load", "--endpoint", SERVER.address, "--duration", "3s"]
+        command += ["--rate", "2000", "--unsolvable-ratio", "0.1", "--fail-if", "p50>10s"]
+        for output in (cls.page, figures, rows):
+            command += ["--output", output]
+        done = run(*command)
+        if done.returncode != 0:
+            raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
+        cls.printed, cls.rows = done.stdout, rows.read_text().splitlines()
+        cls.figures = json.loads(figures.read_text())
+        cls.browser = browser.Browser(program)
+        cls.addClassCleanup(cls.browser.close)
+
+    def open(self, scheme="light"):
+        self.browser.open(self.page.as_uri(), self.WIDTH, self.HEIGHT, scheme)
+
+    def test_the_plots_are_drawn(self):
+        self.open()
+        figures = self.browser.evaluate(self.LINES)
+        lines = {figure: [line["name"] for line in lines] for figure, lines in figures.items()}
+        self.assertEqual(lines["percentiles"], ["blue", "amber"])
+        self.assertEqual(lines["throughput"], ["blue", "grey"])
+        self.assertEqual(set(lines["latency"]), {"teal", "blue", "grey"})
+        for figure, drawn in figures.items():
+            for line in drawn:
+                with self.subTest(figure=figure, line=line):
+                    self.assertTrue(line["visible"] and line["stroke"] != "none")
+                    self.assertTrue(0 <= line["left"] and line["right"] <= self.WIDTH)
+                    self.assertTrue(0 <= line["top"] and line["bottom"] <= self.HEIGHT)
+                    self.assertGreater(line["length"], 300)
+            widest = max(drawn, key=lambda line: line["right"] - line["left"])
+            self.assertGreater(widest["right"] - widest["left"], self.WIDTH / 2)
+        curve = figures["percentiles"][0]
+        self.assertGreater(curve["bottom"] - curve["top"], 20)
+
+    def test_nothing_leaves_the_page(self):
+        self.open()
+        self.assertEqual([url for url in self.browser.requests if not url.startswith("data:")], [self.page.as_uri()])
+        self.assertEqual(self.browser.complaints, [])
+        self.assertEqual(self.browser.evaluate("document.scripts.length"), 0)
+
+    def test_it_is_light_or_dark_as_its_reader_wants_and_fits_the_window(self):
+        background = "getComputedStyle(document.body).backgroundColor"
+        overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        seen = {}
+        for scheme in ("light", "dark"):
+            self.open(scheme)
+            seen[scheme] = self.browser.evaluate(background)
+            self.assertEqual(self.browser.evaluate(overflow), 0)
+        self.assertNotEqual(seen["light"], seen["dark"])
+
+    def test_all_formats_tell_the_same_run(self):
+        self.open()
+        succeeded = self.figures["boards"]["succeeded"]
+        self.assertGreater(succeeded, 0)
+        self.assertEqual(self.figures["boards"]["failed"], 0)
+        self.assertEqual(sum(interval["succeeded"] for interval in self.figures["intervals"]), succeeded)
+        column = self.rows[0].split(",").index("succeeded")
+        self.assertEqual(sum(int(row.split(",")[column]) for row in self.rows[1:]), succeeded)
+        text = f"{succeeded:,}"
+        self.assertIn(text, self.printed)
+        self.assertIn(text, self.browser.evaluate("document.body.innerText"))
+
+
+class K6(unittest.TestCase):
+    """The comparison of benches/k6 in small: another load generator drives the worker, and nothing fails."""
+
+    def test_it_drives_the_same_load(self):
+        folder = ROOT / "benches" / "k6"
+        tool("k6", "benches/k6/requirements.txt")
+        command = [sys.executable, folder / "compare.py", "--server", BINARY, "--json"]
+        command += ["--client", Path(BINARY).with_name("taquin-client"), "--seconds", "1", "--rounds", "1"]
+        done = run(*command)
+        self.assertEqual(done.returncode, 0, f"{done.stdout}\n{done.stderr}")
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([row["driver"] for row in rows], ["k6", "taquin-client"] * (len(rows) // 2))
+        self.assertEqual([row["mode"] for row in rows[::2]], ["unary", "unary", "stream", "stream"])
+        for row in rows:
+            with self.subTest(**row):
+                self.assertGreater(row["rate"], 0)
+                self.assertTrue(0 < row["p50"] <= row["p99"])
+                # No loop has more boards under way than it was told to: Little's law, with room for the ends of the run.
+                self.assertLess(row["rate"] * row["mean"] / 1000, 1.2 * row["connections"] * row["in_flight"])
 
 
 def main():

@@ -1,0 +1,176 @@
+//! The command `load`: from options to a report and an exit code.
+//!
+//! It must never know: how boards are drawn, sent or checked, only who does it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::Builder;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::super::connect;
+use super::super::output::say;
+use super::generate::{Outcome, generate};
+use super::link::Worker;
+use super::options::LoadOptions;
+use super::outputs::Outputs;
+use super::plan::Plan;
+use super::record::CODES;
+use super::report::{Ending, Report};
+use super::settings::Settings;
+use crate::service::{embedded_by_default, pb};
+
+/// How long a server may take to say its version.
+const VERSION_TIME: Duration = Duration::from_secs(1);
+/// The pause before a name is looked up again that was not found.
+const LOOKUP_PAUSE: Duration = Duration::from_millis(200);
+
+/// Exit codes, as `--help` has them.
+mod code {
+    pub(super) const WELL: u8 = 0;
+    pub(super) const WRONG: u8 = 1;
+    pub(super) const USAGE: u8 = 2;
+    pub(super) const FAULT: u8 = 4;
+    pub(super) const THRESHOLD: u8 = 99;
+    pub(super) const INTERRUPTED: u8 = 130;
+}
+
+/// Runs the load and returns the exit code.
+pub(crate) fn run(options: &LoadOptions) -> u8 {
+    let prepared = || Ok::<_, String>((Plan::new(options)?, options.report.outputs()?, urls(options)?));
+    let (plan, outputs, urls) = match prepared() {
+        Ok(prepared) => prepared,
+        Err(message) => {
+            say(&message);
+            return code::USAGE;
+        }
+    };
+    let runtime = match Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            say(&format!("can't start a runtime: {error}"));
+            return code::FAULT;
+        }
+    };
+    let (report, is_faulty) = runtime.block_on(report(options, &plan, &urls));
+    // Nothing that still runs is worth a wait.
+    runtime.shutdown_background();
+    conclude(&report, is_faulty, &outputs)
+}
+
+/// The endpoints that are given; an empty variable is one that is not set.
+fn urls(options: &LoadOptions) -> Result<Vec<String>, String> {
+    let given = options.endpoint.iter().filter(|text| !text.is_empty());
+    given
+        .map(|text| connect::endpoint(text).map(|_| text.clone()).map_err(|e| format!("--endpoint {e}")))
+        .collect()
+}
+
+/// Runs the plan; the report of it, and whether anything failed.
+async fn report(options: &LoadOptions, plan: &Plan, urls: &[String]) -> (Report, bool) {
+    let mut urls = urls.to_vec();
+    let server = match urls[..] {
+        [] => match embedded_by_default().await {
+            Ok(server) => {
+                urls.push(server.address().to_string());
+                Some(server)
+            }
+            Err(error) => return failed(plan, &format!("can't start a server: {error}")),
+        },
+        _ => None,
+    };
+    let workers: Arc<[Worker]> = match find(&urls, options.wait_ready).await {
+        Ok(workers) => workers.into(),
+        Err(why) => return failed(plan, &why),
+    };
+    let connections = plan.connections.map_or(workers.len(), |wanted| workers.len().max(wanted as usize));
+    let names = workers.iter().map(|worker| worker.name.clone()).collect();
+    let settings = Settings { server: version(&urls[0]).await, ..plan.settings(connections, names) };
+    match generate(plan, &workers, connections).await {
+        Ok(outcome) => {
+            drop(server);
+            let is_faulty = is_faulty(plan, &outcome);
+            let Outcome { seen, started, elapsed, ending } = outcome;
+            let mut report = Report::new(seen, settings, started, elapsed, ending);
+            report.judge(&options.report.fail_if);
+            (report, is_faulty)
+        }
+        Err(error) => failed(plan, &format!("can't start a thread: {error}")),
+    }
+}
+
+/// The workers at all endpoints, when they are ready if that is to be waited for.
+async fn find(urls: &[String], wait_ready: Option<Duration>) -> Result<Vec<Worker>, String> {
+    let end = Instant::now() + wait_ready.unwrap_or_default();
+    let mut workers = Vec::new();
+    for url in urls {
+        workers.extend(loop {
+            match Worker::find(url).await {
+                Err(_) if Instant::now() < end => sleep(LOOKUP_PAUSE).await,
+                found => break found?,
+            }
+        });
+    }
+    if wait_ready.is_some() {
+        for worker in &workers {
+            worker.ready(end).await?;
+        }
+    }
+    Ok(workers)
+}
+
+/// What a server says its version is, if it does.
+async fn version(url: &str) -> Option<String> {
+    let asked = async {
+        let mut client = connect::connect(&connect::endpoint(url).ok()?).await.ok()?;
+        Some(client.get_server_info(pb::GetServerInfoRequest {}).await.ok()?.into_inner().version)
+    };
+    timeout(VERSION_TIME, asked).await.ok()?.filter(|version| !version.is_empty())
+}
+
+/// The report of a run that never began.
+fn failed(plan: &Plan, why: &str) -> (Report, bool) {
+    let mut seen = super::record::Recorder::new();
+    seen.connect_error(why);
+    let settings = plan.settings(0, Vec::new());
+    let ending = Ending::Failed(why.to_owned());
+    (Report::new(seen, settings, std::time::SystemTime::now(), Duration::ZERO, ending), true)
+}
+
+/// Whether boards or connections failed, or boards had no answer.
+fn is_faulty(plan: &Plan, outcome: &Outcome) -> bool {
+    let seen = &outcome.seen;
+    // A call of its own ends with the error of its board, which may be as was asked.
+    let calls = &seen.calls[1..CODES];
+    let broken = plan.mode != super::options::ModeName::Unary && calls.iter().any(|&calls| calls > 0);
+    let failed = !seen.failed.corrected().is_empty();
+    broken
+        || failed
+        || seen.resent > 0
+        || seen.unfinished > 0
+        || !seen.errors.is_empty()
+        || matches!(outcome.ending, Ending::Failed(_))
+}
+
+/// Writes the report, and says which exit code it makes.
+fn conclude(report: &Report, is_faulty: bool, outputs: &Outputs) -> u8 {
+    let unwritten = outputs.write(report);
+    for failure in &unwritten {
+        say(failure);
+    }
+    if report.ending == Ending::Interrupted {
+        code::INTERRUPTED
+    } else if report.wrongs() > 0 || !unwritten.is_empty() {
+        code::WRONG
+    } else if report.verdicts.iter().any(|verdict| verdict.holds) {
+        code::THRESHOLD
+    } else if is_faulty {
+        code::FAULT
+    } else {
+        code::WELL
+    }
+}
+
+#[cfg(test)]
+#[path = "command_tests.rs"]
+mod tests;
