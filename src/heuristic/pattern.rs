@@ -74,7 +74,9 @@ impl PatternTable {
                 });
             }
             if value & 2 != 0 {
-                next.iter().for_each(|&(_, place)| set(&mut self.bits, place));
+                for &(_, place) in &next {
+                    set(&mut self.bits, place);
+                }
             }
             level = next.into_iter().map(|(state, _)| state).collect();
             if level.is_empty() {
@@ -169,4 +171,57 @@ fn is_set(bits: &[u64], place: usize) -> bool {
 
 fn set(bits: &mut [u64], place: usize) {
     bits[place / 64] |= 1 << (place % 64);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{HashMap, VecDeque};
+
+    use super::*;
+
+    /// The moves of a pattern's tiles from every placement and every cell of the blank, by a search that
+    /// knows no regions and no ranks: tiles of the pattern where they stand, all others 15.
+    fn values(layout: &Layout, tiles: &[Tile], goal: Board) -> HashMap<Vec<Tile>, u8> {
+        let seen = |tile: Tile| if tile == 0 || tiles.contains(&tile) { tile } else { 15 };
+        let root: Vec<Tile> = goal.tiles(layout.cells()).map(seen).collect();
+        let mut values = HashMap::from([(root.clone(), 0)]);
+        let mut open = VecDeque::from([(root, 0)]);
+        while let Some((board, value)) = open.pop_front() {
+            if values[&board] < value {
+                continue;
+            }
+            let blank = board.iter().position(|&tile| tile == 0).unwrap();
+            for &next in layout.neighbours(u8::try_from(blank).unwrap()) {
+                let mut moved = board.clone();
+                moved.swap(blank, next.into());
+                let costs = u8::from(moved[blank] != 15);
+                if values.get(&moved).is_none_or(|&known| known > value + costs) {
+                    values.insert(moved.clone(), value + costs);
+                    let end = if costs == 0 { VecDeque::push_front } else { VecDeque::push_back };
+                    end(&mut open, (moved, value + costs));
+                }
+            }
+        }
+        values
+    }
+
+    #[test]
+    fn entries_are_those_of_a_search_of_all_placements() {
+        for (rows, columns, blank, tiles) in [
+            (2, 5, 0, &[1, 2, 6][..]),
+            (2, 5, 3, &[4, 7, 8, 9]),
+            (3, 4, 5, &[1, 5, 11]),
+            (4, 4, 0, &[1, 4, 14]),
+        ] {
+            let layout = Layout::grid(rows, columns).unwrap();
+            let goal = Board::standard(layout.cells(), blank);
+            let orders = Arc::new(Orders::new(tiles.len(), columns));
+            let table = PatternTable::new(layout, tiles, orders, goal, &mut Budget::unlimited()).unwrap();
+            let values = values(layout, tiles, goal);
+            assert!(values.len() > 1000);
+            for (board, value) in values {
+                assert_eq!(table.look_up(Board::new(&board)).1, value, "{board:?}");
+            }
+        }
+    }
 }

@@ -163,9 +163,7 @@ fn patterns(layout: &Layout, goal: Board) -> Vec<Vec<Tile>> {
     if (rows, columns) == (4, 4) {
         // A blank elsewhere leaves its place to the tile on the first cell.
         let instead = |&cell: &Cell| if cell == blank { 0 } else { cell };
-        return FOUR_BY_FOUR
-            .map(|cells| tiles(&cells.iter().map(instead).collect::<Vec<_>>()))
-            .into();
+        return FOUR_BY_FOUR.map(|cells| tiles(&cells.iter().map(instead).collect::<Vec<_>>())).into();
     }
     // Column by column: tiles that are near each other hinder each other most.
     let by_column = (0..columns).flat_map(|column| (0..rows).map(move |row| row * columns + column));

@@ -22,10 +22,10 @@ const REGION_BITS: usize = 3;
 const ROW_BITS: usize = 16;
 
 /// How many bits of the first seven are set.
-static ONES: [u8; 128] = {
-    let (mut ones, mut byte) = ([0; 128], 0);
+static ONES: [usize; 128] = {
+    let (mut ones, mut byte) = ([0; 128], 0_usize);
     while byte < 128 {
-        ones[byte] = (byte as u8).count_ones() as u8;
+        ones[byte] = byte.count_ones() as usize;
         byte += 1;
     }
     ones
@@ -201,9 +201,9 @@ impl Placements {
         let (low, high) = if from < to { (from, to) } else { (to, from) };
         // At most seven cells lie between two that are adjacent in a grid of two rows or more.
         let between = placement.cells >> (low + 1) & ((1 << (high - low - 1)) - 1);
-        let passed = usize::from(ONES[usize::from(between & 127)]);
-        let passes = if from < to { self.orders.reach + passed } else { self.orders.reach - passed };
-        let at = (usize::from(placement.order) * self.orders.tiles + number) * self.orders.stride + passes;
+        let passed = ONES[usize::from(between & 127)];
+        let column = if from < to { self.orders.reach + passed } else { self.orders.reach - passed };
+        let at = (usize::from(placement.order) * self.orders.tiles + number) * self.orders.stride + column;
         Placement { cells: placement.cells ^ (1 << from | 1 << to), order: self.orders.moved[at] }
     }
 

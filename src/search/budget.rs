@@ -179,7 +179,12 @@ impl Budget {
         if self.limits.call_for(stop, self.expanded) { Err(stop) } else { Ok(()) }
     }
 
-    fn check(&self) -> Result<(), Stop> {
+    /// Whether the search may go on for now; a wait asks now and then, as
+    /// [`expand`](Self::expand) does of itself.
+    ///
+    /// # Errors
+    /// [`Stop::Cancelled`] or [`Stop::Time`].
+    pub fn check(&self) -> Result<(), Stop> {
         self.limits.expanded.store(self.expanded, Relaxed);
         self.limits.generated.store(self.generated, Relaxed);
         self.heed(Stop::Cancelled)?;

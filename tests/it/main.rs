@@ -28,3 +28,4 @@ mod streams;
 mod support;
 mod tables;
 mod unary;
+mod wide;
