@@ -31,7 +31,7 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let random = boards::random(RANDOM_BOARDS, &GOAL);
+    let random = boards::random(RANDOM_BOARDS, 3, &GOAL);
     println!("| boards | search | µs a board | expanded a board | times faster |\n|---|---|--:|--:|--:|");
     compare("200 random, goal 123804765", canonical(&random));
     for depth in [30, 31] {

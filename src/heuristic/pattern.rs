@@ -88,10 +88,10 @@ impl PatternTable {
 
     /// Every step of a tile into the blank's region, and the place it leads to.
     fn for_each_step(&self, State(placement, blank): State, mut visit: impl FnMut(State, usize)) {
+        let region = self.placements.region(placement, blank);
         for (number, from) in self.placements.standing(placement) {
             for &to in self.placements.layout().neighbours(from) {
-                let free = placement.cells >> to & 1 == 0;
-                if free && self.placements.joined(placement, to, blank) {
+                if region >> to & 1 != 0 {
                     let stepped = self.placements.stepped(placement, number, from, to);
                     visit(State(stepped, from), self.placements.place(stepped, from));
                 }

@@ -189,10 +189,12 @@ impl Placements {
         usize::try_from(row).expect("16 bits and a few") * self.orders.len() + usize::from(placement.order)
     }
 
-    /// Whether two free cells are in one region.
-    pub(super) fn joined(&self, placement: Placement, one: Cell, other: Cell) -> bool {
-        let set = self.set(placement.cells);
-        region(set, one) == region(set, other)
+    /// The cells of the region that a free cell is in, a bit each.
+    pub(super) fn region(&self, placement: Placement, blank: Cell) -> u16 {
+        let (set, all) = (self.set(placement.cells), u16::MAX >> (MAX_CELLS - self.layout.cells()));
+        let number = region(set, blank);
+        let free = (0..).take(self.layout.cells()).filter(|&cell| region(set, cell) == number);
+        free.fold(0_u16, |cells, cell| cells | 1 << cell) & !placement.cells & all
     }
 
     /// The placement once a tile has stepped from its cell to a free one next to it.
