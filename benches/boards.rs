@@ -16,14 +16,17 @@ impl Random {
     }
 }
 
-/// So many random 3x3 boards that can be brought to `goal`; of an empty one, 1, 2, ..., blank last.
-pub(crate) fn random(count: usize, goal: &[u32]) -> Vec<Instance> {
-    let layout = Layout::grid(3, 3).expect("nine cells");
+/// So many random boards of a square grid that can be brought to `goal`; of an empty one, 1, 2, ..., blank last.
+pub(crate) fn random(count: usize, side: usize, goal: &[u32]) -> Vec<Instance> {
+    let layout = Layout::grid(side, side).expect("at most sixteen cells");
     let mut random = Random(1379);
     let shuffled = std::iter::repeat_with(|| {
-        let mut start: [u32; 9] = std::array::from_fn(|cell| u32::try_from(cell).expect("nine cells"));
-        (1..9).rev().for_each(|last| start.swap(last, random.below(last + 1)));
+        let mut start: Vec<u32> = (0..).take(layout.cells()).collect();
+        (1..start.len()).rev().for_each(|last| start.swap(last, random.below(last + 1)));
         Instance::try_from(Setup { layout, start: &start, goal }).expect("a permutation")
     });
-    shuffled.filter(|board| obstacle(layout, board.start(), board.goal()).is_none()).take(count).collect()
+    shuffled
+        .filter(|board| obstacle(board.layout(), board.start(), board.goal()).is_none())
+        .take(count)
+        .collect()
 }

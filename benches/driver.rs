@@ -36,14 +36,15 @@ pub(crate) struct Load {
 impl Load {
     /// One board a message.
     pub(crate) fn jobs(streams: usize) -> Self {
-        let jobs: Vec<_> = boards::random(BOARDS, &[]).iter().enumerate().map(job).collect();
+        let jobs: Vec<_> = boards::random(BOARDS, 3, &[]).iter().enumerate().map(job).collect();
         let pieces = jobs.chunks(JOBS_AT_ONCE).map(|jobs| jobs.concat().into()).collect();
         Self { method: "SolveStream", pieces, boards: JOBS_AT_ONCE, streams }
     }
 
     /// All boards in one message.
     pub(crate) fn packed() -> Self {
-        let words = boards::random(BOARDS, &[]).into_iter().map(|board| Packed32::new(board.start()).bits());
+        let words =
+            boards::random(BOARDS, 3, &[]).into_iter().map(|board| Packed32::new(board.start()).bits());
         let request = pb::SolvePackedRequest {
             request_id: "0".to_owned(),
             layout: Some(pb::solve_packed_request::Layout::Grid(GRID)),

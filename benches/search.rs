@@ -9,7 +9,7 @@ mod textbook;
 use std::time::{Duration, Instant};
 
 use taquin::domain::sliding::{
-    Board, Canonical, Direction, Goal, Instance, Layout, Path, Position, SlidingSpace,
+    Board, Canonical, Direction, Goal, Instance, Layout, Packed32, Path, Position, SlidingSpace,
 };
 use taquin::search::bidirectional::{self, GoalHalf};
 use taquin::search::{Budget, Outcome, breadth_first};
@@ -31,7 +31,7 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let random = boards::random(RANDOM_BOARDS, &GOAL);
+    let random = boards::random(RANDOM_BOARDS, 3, &GOAL);
     println!("| boards | search | µs a board | expanded a board | times faster |\n|---|---|--:|--:|--:|");
     compare("200 random, goal 123804765", canonical(&random));
     for depth in [30, 31] {
@@ -58,7 +58,7 @@ fn canonical(instances: &[Instance]) -> (Board, Vec<Board>) {
 fn at_distance(distance: u32) -> (Board, Vec<Board>) {
     let layout = Layout::grid(3, 3).expect("nine cells");
     let goal = Goal::new(layout, Board::standard(9, 8)).board();
-    let space = SlidingSpace::new(layout.clone());
+    let space = SlidingSpace::<Packed32>::new(layout.clone());
     let mut boards = Vec::new();
     breadth_first::sweep(&space, &Position::new(goal), &mut Budget::unlimited(), |packed, depth| {
         if depth == distance {
@@ -71,7 +71,7 @@ fn at_distance(distance: u32) -> (Board, Vec<Board>) {
 
 fn compare(name: &str, (goal, boards): (Board, Vec<Board>)) {
     let layout = Layout::grid(3, 3).expect("nine cells");
-    let space = SlidingSpace::new(layout.clone());
+    let space = SlidingSpace::<Packed32>::new(layout.clone());
     let root = Position::new(goal);
     let half = GoalHalf::new(&space, &root, HALF_STATES, &mut Budget::unlimited()).expect("no limit");
     let both_ends =

@@ -40,6 +40,28 @@ pub trait StateSpace {
     fn unpack(&self, packed: Self::Packed) -> Self::State;
 }
 
+/// A [`Heuristic`] that a depth-first search keeps up from state to state, since most
+/// of it does not change with one action. Admissible.
+pub trait Guide<S: StateSpace> {
+    /// What it keeps of a state.
+    type Mark: Copy;
+
+    /// The mark of a state, and the number of actions that are left at least.
+    fn mark(&self, state: &S::State) -> (Self::Mark, Cost);
+
+    /// The mark of the state that `action` leads to from `state`, whose own is `mark`.
+    ///
+    /// # Errors
+    /// A lower bound of that state, as soon as one above `most` is seen.
+    fn follow(
+        &self,
+        mark: &Self::Mark,
+        state: &S::State,
+        action: S::Action,
+        most: Cost,
+    ) -> Result<Self::Mark, Cost>;
+}
+
 /// A lower bound on the number of actions from a state to the goal it was made for.
 ///
 /// *Admissible*: never above the true number. *Consistent*: one action changes it

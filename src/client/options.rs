@@ -148,6 +148,8 @@ enum AlgorithmName {
     Astar,
     /// A* with the number of misplaced tiles
     AstarMisplaced,
+    /// IDA* with pattern databases, the one for more than nine cells
+    IdaStar,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -174,6 +176,7 @@ impl JobOptions {
             AlgorithmName::Bidirectional => pb::Algorithm::Bidirectional,
             AlgorithmName::Astar => pb::Algorithm::AStar,
             AlgorithmName::AstarMisplaced => pb::Algorithm::AStarMisplaced,
+            AlgorithmName::IdaStar => pb::Algorithm::IdaStar,
         };
         let priority = match self.priority {
             PriorityName::Low => pb::Priority::Low,

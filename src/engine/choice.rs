@@ -1,10 +1,11 @@
 //! Which search answers which instance. A new algorithm is one arm here.
 
 use super::Algorithm;
+use super::guides::Guides;
 use super::tables::Tables;
-use crate::domain::sliding::{Canonical, Cell, Position, SlidingSpace};
-use crate::heuristic::{DistanceSum, MisplacedTiles};
-use crate::search::{Budget, Outcome, a_star, bidirectional, breadth_first};
+use crate::domain::sliding::{Canonical, Cell, Packed32, Packing, Position, SlidingSpace, WideSpace};
+use crate::heuristic::{DistanceSum, MisplacedTiles, PatternSum};
+use crate::search::{Budget, Outcome, a_star, bidirectional, breadth_first, ida_star};
 
 /// Searches a canonical instance, with what is kept between searches or without.
 ///
@@ -14,10 +15,15 @@ pub(super) fn solve(
     canonical: &Canonical,
     algorithm: Algorithm,
     kept: Option<&Tables>,
+    guides: &Guides,
     budget: &mut Budget,
 ) -> Outcome<Cell> {
-    let space = SlidingSpace::new(canonical.goal().frame().layout().clone());
+    if canonical.goal().frame().layout().cells() > Packed32::CELLS {
+        return solve_wide(canonical, guides, budget);
+    }
+    let space = SlidingSpace::<Packed32>::new(canonical.goal().frame().layout().clone());
     let (start, goal) = (Position::new(canonical.start()), Position::new(canonical.goal().board()));
+    let distances = || DistanceSum::new(&space, goal.board());
     match algorithm {
         Algorithm::Auto | Algorithm::Bidirectional => {
             match kept.map(|tables| tables.half(&space, canonical.goal(), budget)).transpose()?.flatten() {
@@ -26,15 +32,23 @@ pub(super) fn solve(
             }
         }
         Algorithm::BreadthFirst => breadth_first::search(&space, &start, &goal, budget),
-        Algorithm::AStar => {
-            a_star::search(&space, &DistanceSum::new(&space, canonical.goal().board()), &start, &goal, budget)
+        Algorithm::AStar => a_star::search(&space, &distances(), &start, &goal, budget),
+        Algorithm::AStarMisplaced => {
+            a_star::search(&space, &MisplacedTiles::new(&space, goal.board()), &start, &goal, budget)
         }
-        Algorithm::AStarMisplaced => a_star::search(
-            &space,
-            &MisplacedTiles::new(&space, canonical.goal().board()),
-            &start,
-            &goal,
-            budget,
-        ),
+        Algorithm::IdaStar => ida_star::search(&space, &distances(), &start, &goal, budget),
+    }
+}
+
+/// Boards of more than nine cells: only IDA* keeps too little to fill the memory.
+fn solve_wide(canonical: &Canonical, guides: &Guides, budget: &mut Budget) -> Outcome<Cell> {
+    let layout = canonical.goal().frame().layout();
+    let space = WideSpace::new(layout.clone());
+    let (start, goal) = (Position::new(canonical.start()), Position::new(canonical.goal().board()));
+    if PatternSum::suits(layout) {
+        let guide = guides.wait_for(canonical.goal(), budget)?;
+        ida_star::search(&space, &*guide, &start, &goal, budget)
+    } else {
+        ida_star::search(&space, &DistanceSum::new(&space, goal.board()), &start, &goal, budget)
     }
 }

@@ -20,6 +20,17 @@ pub enum Algorithm {
     AStar,
     /// A* with the number of misplaced tiles.
     AStarMisplaced,
+    /// IDA*, with pattern databases where there are any and the sum of distances elsewhere.
+    IdaStar,
+}
+
+impl Algorithm {
+    /// Whether it keeps every board that it sees: then memory ends it long before a
+    /// board of many cells is solved.
+    #[must_use]
+    pub fn keeps_boards(self) -> bool {
+        !matches!(self, Self::Auto | Self::IdaStar)
+    }
 }
 
 /// Who goes first when jobs queue.

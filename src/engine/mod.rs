@@ -7,6 +7,7 @@ mod clock;
 #[cfg(feature = "faults")]
 mod fault;
 mod flight;
+mod guides;
 mod job;
 mod pool;
 mod queue;
@@ -23,6 +24,7 @@ use crate::domain::sliding::{Canonical, Goal, Instance, Key, Path, obstacle};
 use clock::Clock;
 pub use flight::Ticket;
 use flight::{Flight, Flights};
+use guides::Guides;
 use job::Known;
 pub use job::{
     Algorithm, Answer, Failure, Limit, Lost, Overload, Priority, Query, Reply, Source, Statistics, Verdict,
@@ -50,7 +52,7 @@ pub struct EngineConfig {
     pub max_cache_bytes: u64,
     /// Bytes that tables of goals asked often may take.
     pub max_table_bytes: u64,
-    /// Whether the standard 3x3 goals are swept at the start.
+    /// Whether the standard 3x3 goals are swept and the pattern databases of 4x4 made at the start.
     pub sweep: bool,
 }
 
@@ -104,6 +106,7 @@ struct Shared {
     queue: Queue<Work>,
     sweeps: Sweeps,
     tables: Tables,
+    guides: Guides,
     clock: Arc<Clock>,
     in_flight: Arc<Semaphore>,
     config: EngineConfig,
@@ -132,6 +135,7 @@ impl Engine {
             queue: Queue::new(config.max_queue),
             sweeps: Sweeps::default(),
             tables: Tables::new(config.max_table_bytes, config.sweep),
+            guides: Guides::new(),
             in_flight: Arc::new(Semaphore::new(config.max_in_flight)),
             config,
         });

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::flight::{Flight, Landing};
 use super::job::Known;
 use super::{Failure, Shared, Work, choice};
-use crate::domain::sliding::{Path, Position};
+use crate::domain::sliding::{Board, Goal, Layout, Path, Position};
 use crate::search::Budget;
 
 /// How much nicer a worker's thread is than the network's: enough that on a full
@@ -58,6 +58,7 @@ impl Pool {
             let begun = Instant::now();
             shared.tables.sweep_standard();
             tracing::info!(milliseconds = begun.elapsed().as_secs_f64() * 1e3, "standard goals swept");
+            shared.guides.make_soon(&standard_wide_goal());
         })?;
         Ok(())
     }
@@ -70,12 +71,19 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         self.shared.flights.stop(&self.shared);
+        self.shared.guides.stop();
         // Nobody waits for them, since the last handle may be dropped inside a runtime.
         self.stop.cancel();
     }
 }
 
-fn be_nice() {
+/// The goal of the fifteen puzzle that is asked most, its blank in a corner.
+fn standard_wide_goal() -> Goal {
+    let layout = Layout::grid(4, 4).expect("sixteen cells");
+    Goal::new(layout, Board::standard(layout.cells(), 0))
+}
+
+pub(super) fn be_nice() {
     // On Linux this is the thread's own niceness. Refused, the search only competes harder.
     if let Err(error) = rustix::process::nice(WORKER_NICENESS) {
         tracing::debug!(%error, "a worker's thread keeps its niceness");
@@ -131,7 +139,7 @@ fn search(shared: &Shared, flight: &Flight, budget: &mut Budget) -> Landing {
             fault.strike(flight.limits());
         }
         let kept = flight.is_remembered().then_some(&shared.tables);
-        choice::solve(flight.canonical(), flight.algorithm(), kept, budget)
+        choice::solve(flight.canonical(), flight.algorithm(), kept, &shared.guides, budget)
     }));
     match outcome {
         Ok(Ok(Some(path))) => Landing::Known(Known::Path(remember(shared, flight, &path))),

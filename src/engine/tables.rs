@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use crate::cache::{Cache, Weigh};
-use crate::domain::sliding::{Board, Cell, Goal, Layout, Position, Problem, Shape, SlidingSpace};
+use crate::domain::sliding::{
+    Board, Cell, Goal, Layout, MAX_DENSE_CELLS, Position, Problem, Shape, SlidingSpace,
+};
 use crate::search::bidirectional::GoalHalf;
 use crate::search::{Budget, Stop};
 use crate::table::Table;
@@ -155,7 +157,7 @@ impl Tables {
     /// Counts a search towards a goal; `true` now and then when it is asked often and
     /// its table would be kept.
     pub(super) fn is_asked_often(&self, goal: &Goal) -> bool {
-        if self.is_standard(goal) {
+        if self.is_standard(goal) || goal.frame().layout().cells() > MAX_DENSE_CELLS {
             return false;
         }
         let problem = goal.problem();

@@ -2,8 +2,8 @@
 //! Admissible and consistent, since a move brings one tile one step. The blank is
 //! not counted: it moves with every tile, and counting it overestimates.
 
-use crate::domain::sliding::{Board, Position, SlidingSpace};
-use crate::space::{Cost, Heuristic};
+use crate::domain::sliding::{Board, Cell, Packing, Position, SlidingSpace};
+use crate::space::{Cost, Guide, Heuristic, StateSpace};
 
 /// See the module.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct DistanceSum {
 impl DistanceSum {
     /// The sums of distances to a goal.
     #[must_use]
-    pub fn new(space: &SlidingSpace, goal: Board) -> Self {
+    pub fn new<P: Packing>(space: &SlidingSpace<P>, goal: Board) -> Self {
         let layout = space.layout();
         let mut steps = [[0; 16]; 16];
         for (place, tile) in (0..).zip(goal.tiles(layout.cells())) {
@@ -35,8 +35,23 @@ impl DistanceSum {
     }
 }
 
-impl Heuristic<SlidingSpace> for DistanceSum {
+impl<S: StateSpace<State = Position>> Heuristic<S> for DistanceSum {
     fn estimate(&self, position: &Position) -> Cost {
         position.board().tiles(self.cells).enumerate().map(|(cell, tile)| self.step(tile, cell)).sum()
+    }
+}
+
+impl<S: StateSpace<State = Position, Action = Cell>> Guide<S> for DistanceSum {
+    type Mark = Cost;
+
+    fn mark(&self, position: &Position) -> (Cost, Cost) {
+        let estimate = Heuristic::<S>::estimate(self, position);
+        (estimate, estimate)
+    }
+
+    fn follow(&self, &mark: &Cost, position: &Position, from: Cell, most: Cost) -> Result<Cost, Cost> {
+        let tile = position.board().tile(from);
+        let mark = mark - self.step(tile, from.into()) + self.step(tile, position.blank().into());
+        if mark > most { Err(mark) } else { Ok(mark) }
     }
 }

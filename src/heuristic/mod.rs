@@ -1,8 +1,12 @@
 //! What is known of a board without searching: lower bounds on its distance. It
-//! knows no search, no cache and no wire.
+//! knows no search but its budget, no cache and no wire.
 
 mod distance;
 mod misplaced;
+mod pattern;
+mod pattern_sum;
+mod placement;
 
 pub use distance::DistanceSum;
 pub use misplaced::MisplacedTiles;
+pub use pattern_sum::{PatternMark, PatternSum};

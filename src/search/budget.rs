@@ -152,7 +152,7 @@ impl Budget {
     ///
     /// # Errors
     /// [`Stop::Nodes`], [`Stop::Time`] or [`Stop::Cancelled`]: then it must not be expanded.
-    pub(super) fn expand(&mut self) -> Result<(), Stop> {
+    pub fn expand(&mut self) -> Result<(), Stop> {
         self.heed(Stop::Nodes)?;
         if self.expanded.is_multiple_of(CHECK_INTERVAL_NODES) {
             self.check()?;
@@ -162,7 +162,7 @@ impl Budget {
     }
 
     /// Counts one successor.
-    pub(super) fn generate(&mut self) {
+    pub fn generate(&mut self) {
         self.generated += 1;
     }
 
@@ -170,7 +170,7 @@ impl Budget {
     ///
     /// # Errors
     /// [`Stop::Moves`] when only shorter ones are of interest.
-    pub(super) fn prove(&mut self, bound: Cost) -> Result<(), Stop> {
+    pub fn prove(&mut self, bound: Cost) -> Result<(), Stop> {
         self.limits.proven.fetch_max(bound, Relaxed);
         self.heed(Stop::Moves)
     }
@@ -179,7 +179,12 @@ impl Budget {
         if self.limits.call_for(stop, self.expanded) { Err(stop) } else { Ok(()) }
     }
 
-    fn check(&self) -> Result<(), Stop> {
+    /// Whether the search may go on for now; a wait asks now and then, as
+    /// [`expand`](Self::expand) does of itself.
+    ///
+    /// # Errors
+    /// [`Stop::Cancelled`] or [`Stop::Time`].
+    pub fn check(&self) -> Result<(), Stop> {
         self.limits.expanded.store(self.expanded, Relaxed);
         self.limits.generated.store(self.generated, Relaxed);
         self.heed(Stop::Cancelled)?;

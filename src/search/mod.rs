@@ -10,6 +10,7 @@ pub mod bidirectional;
 pub mod breadth_first;
 mod budget;
 mod hash;
+pub mod ida_star;
 mod outcome;
 mod smallest_path;
 mod wave;

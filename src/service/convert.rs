@@ -6,7 +6,10 @@ use std::time::Duration;
 use super::pb;
 use super::status::ServiceError;
 use crate::config::{LimitsConfig, MAX_REQUEST_ID_BYTES};
-use crate::domain::sliding::{Board, Cell, Instance, Invalid, Layout, MAX_CELLS, Obstacle, Setup, Shared};
+use crate::domain::sliding::{
+    Board, Cell, Instance, Invalid, Layout, MAX_CELLS, MAX_DENSE_CELLS, MAX_GRAPH_CELLS, Obstacle, Setup,
+    Shared,
+};
 use crate::engine::{Algorithm, Answer, Limit, Priority, Query, Source, Statistics, Verdict};
 use crate::space::Cost;
 
@@ -23,10 +26,17 @@ pub(super) fn query(job: &pb::Job, limits: &LimitsConfig) -> Result<(Query, bool
     let budget = job.budget.unwrap_or_default();
     let time =
         within("job.budget.max_time_ms", budget.max_time_ms, limits.default_time_ms, limits.max_time_ms)?;
+    let (instance, algorithm) = (instance(sliding)?, algorithm(job.algorithm)?);
+    if instance.layout().cells() > MAX_DENSE_CELLS && algorithm.keeps_boards() {
+        let description = format!(
+            "keeps every board it sees, which is for at most {MAX_DENSE_CELLS} cells; expected IDA_STAR or to be left out"
+        );
+        return Err(ServiceError::invalid("job.algorithm", description));
+    }
     let query = Query {
-        instance: instance(sliding)?,
+        instance,
         smallest: objective == Objective::Smallest,
-        algorithm: algorithm(job.algorithm)?,
+        algorithm,
         time: Duration::from_millis(time.into()),
         deadline: None,
         max_nodes: within("job.budget.max_nodes", budget.max_nodes, limits.default_nodes, limits.max_nodes)?,
@@ -98,11 +108,11 @@ pub(super) fn grid(field: &str, shape: pb::Grid) -> Result<Shared<Layout>, Servi
 /// [`ServiceError::Invalid`] with the field's path.
 pub(super) fn graph(field: &str, shape: &pb::Graph) -> Result<Shared<Layout>, ServiceError> {
     let vertices = shape.vertices;
-    if vertices == 0 || vertices as usize > MAX_CELLS {
-        let description = format!("is {vertices}, expected 1 to {MAX_CELLS} (max_cells)");
+    if vertices == 0 || vertices as usize > MAX_GRAPH_CELLS {
+        let description = format!("is {vertices}, expected 1 to {MAX_GRAPH_CELLS} (max_graph_vertices)");
         return Err(ServiceError::invalid(format!("{field}.vertices"), description));
     }
-    let mut edges = Vec::with_capacity(shape.edges.len().min(MAX_CELLS * MAX_CELLS));
+    let mut edges = Vec::with_capacity(shape.edges.len().min(MAX_GRAPH_CELLS * MAX_GRAPH_CELLS));
     for (number, &pb::Edge { a, b }) in shape.edges.iter().enumerate() {
         let wrong = |end: &str, description| {
             Err(ServiceError::invalid(format!("{field}.edges[{number}]{end}"), description))
@@ -176,6 +186,7 @@ fn algorithm(number: i32) -> Result<Algorithm, ServiceError> {
         pb::Algorithm::Bidirectional => Algorithm::Bidirectional,
         pb::Algorithm::AStar => Algorithm::AStar,
         pb::Algorithm::AStarMisplaced => Algorithm::AStarMisplaced,
+        pb::Algorithm::IdaStar => Algorithm::IdaStar,
     })
 }
 

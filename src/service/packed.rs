@@ -4,7 +4,7 @@
 use super::convert;
 use super::pb::{self, PackedOutcome, SolvePackedRequest, SolvePackedResponse};
 use super::status::ServiceError;
-use crate::domain::sliding::{Board, Goal, Layout, Packed32, Shared, Solution};
+use crate::domain::sliding::{Board, Goal, Layout, MAX_DENSE_CELLS, Packed32, Shared, Solution};
 use crate::space::Cost;
 use crate::table::Table;
 
@@ -36,6 +36,13 @@ impl Batch {
                 return Err(ServiceError::invalid("layout", "is not set, expected a layout, such as grid"));
             }
         };
+        if layout.cells() > MAX_DENSE_CELLS {
+            let description = format!(
+                "has {} cells, expected at most {MAX_DENSE_CELLS} (max_packed_cells)",
+                layout.cells()
+            );
+            return Err(ServiceError::invalid("grid", description));
+        }
         convert::metric("metric", request.metric)?;
         let wants_paths = convert::packed_objective(request.objective)?;
         let bytes = request.boards.len();

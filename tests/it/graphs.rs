@@ -286,8 +286,8 @@ fn a_wrong_graph_is_named() {
         let (_server, client) = serve_and_connect(1).await;
         let mut talk = Talk::open(&client).await;
         let cases: [Wrong; 6] = [
-            (0, &[], "job.sliding.graph.vertices: is 0, expected 1 to 9 (max_cells)"),
-            (10, &[], "job.sliding.graph.vertices: is 10, expected 1 to 9 (max_cells)"),
+            (0, &[], "job.sliding.graph.vertices: is 0, expected 1 to 9 (max_graph_vertices)"),
+            (10, &[], "job.sliding.graph.vertices: is 10, expected 1 to 9 (max_graph_vertices)"),
             (
                 3,
                 &[(1, 2), (2, 2)],

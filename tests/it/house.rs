@@ -28,7 +28,7 @@ const ABOVE: [(&str, &[&str]); 11] = [
         "domain",
         &["search", "heuristic", "table", "cache", "engine", "service", "client", "config", "telemetry"],
     ),
-    ("heuristic", &["search", "table", "cache", "engine", "service", "client", "config", "telemetry"]),
+    ("heuristic", &["table", "cache", "engine", "service", "client", "config", "telemetry"]),
     ("table", &["heuristic", "cache", "engine", "service", "client", "config", "telemetry"]),
     ("cache", &["search", "heuristic", "table", "engine", "service", "client", "config", "telemetry"]),
     ("engine", &["service", "client", "config", "telemetry"]),

@@ -23,6 +23,11 @@ pub(crate) fn layout(rows: usize, columns: usize) -> &'static Shared<Layout> {
     Layout::grid(rows, columns).unwrap()
 }
 
+/// The grids of at most nine cells: their boards can be searched to the last one.
+pub(crate) fn small_grids() -> impl Iterator<Item = &'static Shared<Layout>> {
+    Layout::grids().filter(|grid| grid.cells() <= 9)
+}
+
 /// A well-formed instance.
 pub(crate) fn instance(rows: usize, columns: usize, start: &[u8], goal: &[u8]) -> Instance {
     let wide = |tiles: &[u8]| tiles.iter().copied().map(u32::from).collect::<Vec<_>>();

@@ -38,7 +38,7 @@ fn the_server_says_what_its_limits_are() {
         let expected = pb::Limits {
             max_message_bytes: 1001,
             max_request_id_bytes: 128,
-            max_cells: 9,
+            max_cells: 16,
             max_in_flight_per_stream: 1002,
             max_in_flight: 1003,
             max_queue: 1004,
@@ -57,6 +57,8 @@ fn the_server_says_what_its_limits_are() {
             max_packed_waiting: 16,
             max_unread_bytes: 65_535,
             greeting_timeout_ms: 5000,
+            max_packed_cells: 9,
+            max_graph_vertices: 9,
         };
         assert_eq!(info.limits, Some(expected));
         assert_eq!((info.version.as_str(), info.workers), (env!("CARGO_PKG_VERSION"), 3));
@@ -95,7 +97,7 @@ fn a_message_may_have_so_many_bytes() {
 }
 
 #[test]
-fn an_id_may_have_128_bytes_and_a_board_nine_cells() {
+fn an_id_may_have_128_bytes_and_a_board_sixteen_cells() {
     run(async {
         let server = serve(LimitsConfig::default(), 1).await;
         let mut talk = Talk::open(&connect(&server).await).await;
@@ -106,7 +108,7 @@ fn an_id_may_have_128_bytes_and_a_board_nine_cells() {
         }
         let answer = talk.ask(job("x".repeat(129), boards::at(9, 0))).await;
         assert_eq!(error_of(&answer).code(), Code::InvalidArgument);
-        // Ten cells are refused among the malformed.
+        // Seventeen cells are refused among the malformed.
     });
 }
 

@@ -31,3 +31,4 @@ mod streams;
 mod support;
 mod tables;
 mod unary;
+mod wide;

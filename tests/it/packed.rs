@@ -208,10 +208,7 @@ fn a_bad_board_has_its_outcome_and_a_bad_message_its_error() {
         let cases = [
             (grid(3, 3, four), "boards: has 4 boards, expected at most 3 (max_packed_boards)"),
             (grid(3, 3, vec![0; 7]), "boards: has 7 bytes, expected a multiple of 4, so many for each board"),
-            (
-                grid(3, 4, vec![]),
-                "grid: has 3 rows of 4 columns, 12 cells; expected at most 9 cells (max_cells)",
-            ),
+            (grid(3, 4, vec![]), "grid: has 12 cells, expected at most 9 (max_packed_cells)"),
             (
                 SolvePackedRequest { layout: None, ..grid(3, 3, good()) },
                 "layout: is not set, expected a layout, such as grid",

@@ -702,7 +702,7 @@ class Unary(unittest.TestCase):
         info = SERVER.solver.GetServerInfo(pb.GetServerInfoRequest(), timeout=PATIENCE)
         self.assertIn(f'version = "{info.version}"', (ROOT / "Cargo.toml").read_text())
         self.assertEqual(info.workers, 2)
-        self.assertEqual(info.limits.max_cells, 9)
+        self.assertEqual(info.limits.max_cells, 16)
         unset = [field.name for field in info.limits.DESCRIPTOR.fields if not getattr(info.limits, field.name)]
         self.assertEqual(unset, ["max_table_bytes"])
 

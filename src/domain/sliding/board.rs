@@ -12,7 +12,7 @@ pub type Tile = u8;
 pub struct Board(u64);
 
 /// 1, 2, ..., a tile a cell.
-const IN_ORDER: u64 = 0x9_8765_4321;
+const IN_ORDER: u64 = 0x0FED_CBA9_8765_4321;
 /// One in each of four bits.
 const ONES: u64 = 0x1111_1111_1111_1111;
 
@@ -34,7 +34,7 @@ impl Board {
     #[must_use]
     pub fn standard(cells: usize, blank: Cell) -> Self {
         assert!(usize::from(blank) < cells && cells <= MAX_CELLS, "no cell {blank} of {cells}");
-        let (before, all) = ((1 << (4 * blank)) - 1, (1 << (4 * cells)) - 1);
+        let (before, all) = ((1 << (4 * blank)) - 1, u64::MAX >> (64 - 4 * cells));
         Self(IN_ORDER & before | (IN_ORDER & !before) << 4 & all)
     }
 

@@ -78,7 +78,7 @@ impl Frame {
     }
 
     fn trivial(layout: &Shared<Layout>) -> Self {
-        let cells = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+        let cells = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
         Self { layout: layout.clone(), cell_to: cells, cell_from: cells, direction_from: Direction::ALL }
     }
 
@@ -162,7 +162,7 @@ impl Goal {
         let blank = frame.to(goal.cell_of(0));
         let board = Board::standard(cells, blank);
         let mut names = [0; 16];
-        for (tile, &cell) in goal.tiles(MAX_CELLS).zip(&frame.cell_to) {
+        for (tile, &cell) in goal.tiles(cells).zip(&frame.cell_to) {
             names[usize::from(tile)] = board.tile(cell);
         }
         Self { frame, names, board, blank }
@@ -171,8 +171,7 @@ impl Goal {
     /// The canonical form of a board on the way to this goal.
     #[must_use]
     pub fn canonical(&self, start: Board) -> Board {
-        // Cells that it does not have hold 0, which stays 0.
-        let tiles = start.tiles(MAX_CELLS).zip(&self.frame.cell_to);
+        let tiles = start.tiles(self.frame.layout.cells()).zip(&self.frame.cell_to);
         Board::from_bits(
             tiles.fold(0, |bits, (tile, cell)| bits | u64::from(self.names[usize::from(tile)]) << (4 * cell)),
         )

@@ -6,7 +6,7 @@
 //! shares a place, and the parity of the tiles tells which of them is meant.
 
 use super::layout::Shape;
-use super::{Board, Cell, Layout, MAX_CELLS};
+use super::{Board, Cell, Layout};
 
 /// The places of one layout's boards towards a goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,13 +15,16 @@ pub struct DenseIndex {
     /// Places for each cell of the blank.
     per_blank: usize,
     /// On a halved grid, by cell of the blank, whether the tiles must be an odd permutation.
-    odd: Option<[bool; MAX_CELLS]>,
+    odd: Option<[bool; MAX_DENSE_CELLS]>,
 }
+
+/// The most cells of a layout whose boards are counted.
+pub const MAX_DENSE_CELLS: usize = 9;
 
 /// Bits `4 t` to `4 t + 3`: how many tiles that are not passed yet are less than `t`.
 const SMALLER: u64 = 0x0007_6543_2100;
 /// Of how many orders the tiles behind one are, by their number.
-const FACTORIALS: [usize; MAX_CELLS - 1] = [1, 1, 2, 6, 24, 120, 720, 5040];
+const FACTORIALS: [usize; MAX_DENSE_CELLS - 1] = [1, 1, 2, 6, 24, 120, 720, 5040];
 /// One in each of four bits.
 const ONES: u64 = 0x1111_1111_1111_1111;
 
@@ -36,7 +39,7 @@ impl DenseIndex {
         let row = |cell: Cell| cell / columns;
         let goal_blank = goal.cell_of(0);
         let (_, goal_odd) = index.rank(goal, goal_blank);
-        let mut odd = [false; MAX_CELLS];
+        let mut odd = [false; MAX_DENSE_CELLS];
         for (blank, odd) in (0..).zip(&mut odd[..cells]) {
             // A step to another row takes a tile past all others of a row but one.
             let passes = row(blank).abs_diff(row(goal_blank)) * (columns - 1);
@@ -76,8 +79,8 @@ impl DenseIndex {
     /// The Lehmer rank of the tiles but the blank, and whether they are an odd permutation.
     fn rank(&self, board: Board, blank: Cell) -> (usize, bool) {
         // With the number known the loop is unrolled, and its products stand side by side.
-        if self.cells == MAX_CELLS {
-            lehmer(board, blank, MAX_CELLS)
+        if self.cells == MAX_DENSE_CELLS {
+            lehmer(board, blank, MAX_DENSE_CELLS)
         } else {
             lehmer(board, blank, self.cells)
         }

@@ -21,12 +21,12 @@ mod theta;
 
 pub use board::{Board, Tile};
 pub use canonical::{Canonical, Frame, Goal, Key, Problem};
-pub use dense::DenseIndex;
+pub use dense::{DenseIndex, MAX_DENSE_CELLS};
 pub use instance::{Field, Instance, Invalid, Setup};
-pub use layout::{Cell, Direction, Layout, MAX_CELLS, Shape};
-pub use packed::Packed32;
+pub use layout::{Cell, Direction, Layout, MAX_CELLS, MAX_GRAPH_CELLS, Shape};
+pub use packed::{Packed32, Packing};
 pub use path::{Path, Solution};
 pub use rank::{rank, unrank};
 pub use shared::Shared;
 pub use solvability::{Obstacle, obstacle};
-pub use space::{Position, SlidingSpace};
+pub use space::{Position, SlidingSpace, WideSpace};

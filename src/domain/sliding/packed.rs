@@ -1,6 +1,49 @@
-//! A board of at most nine cells in 32 bits. It knows no layout.
+//! A board as lists and tables of searches hold it: of at most nine cells in 32 bits, of
+//! at most sixteen in 64. It knows no layout.
+
+use std::fmt::Debug;
+use std::hash::Hash;
 
 use super::Board;
+
+/// A way to hold a board.
+pub trait Packing: Copy + Eq + Hash + Debug + 'static {
+    /// The most cells of a board that it can hold.
+    const CELLS: usize;
+
+    /// Packs a board of at most so many cells.
+    #[must_use]
+    fn new(board: Board) -> Self;
+
+    /// The board of so many cells that was packed.
+    #[must_use]
+    fn unpack(self, cells: usize) -> Board;
+}
+
+/// Sixteen cells of four bits are 64: a board is held as it is.
+impl Packing for Board {
+    const CELLS: usize = 16;
+
+    fn new(board: Board) -> Self {
+        board
+    }
+
+    fn unpack(self, _: usize) -> Board {
+        self
+    }
+}
+
+impl Packing for Packed32 {
+    const CELLS: usize = 9;
+
+    fn new(board: Board) -> Self {
+        Self::new(board)
+    }
+
+    fn unpack(self, cells: usize) -> Board {
+        self.unpack(cells)
+    }
+}
 
 /// Cell `i` of the first eight stands in bits `4 i` to `4 i + 3`. Nine tiles of
 /// four bits do not fit; the ninth is the one that is missing among 0 to 8.

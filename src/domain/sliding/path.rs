@@ -78,7 +78,7 @@ impl Solution {
     /// Its number of moves.
     #[must_use]
     pub fn distance(&self) -> u32 {
-        u32::try_from(self.path.len()).expect("a path of at most nine cells has below 2^18 moves")
+        u32::try_from(self.path.len()).expect("a path that is held has below 2^32 moves")
     }
 
     /// The caller's directions of the blank; `None` in a graph, which has none.

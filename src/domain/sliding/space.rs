@@ -1,9 +1,10 @@
-//! Sliding tiles as a state space of at most nine cells. It knows no goal.
+//! Sliding tiles as a state space, its boards packed as its maker wants. It knows no goal.
 
 use std::iter::Copied;
+use std::marker::PhantomData;
 use std::slice;
 
-use super::{Board, Cell, Layout, Packed32, Shared};
+use super::{Board, Cell, Layout, Packed32, Packing, Shared};
 use crate::space::StateSpace;
 
 /// A board, and where its blank is.
@@ -41,15 +42,23 @@ impl Position {
 
 /// The boards of one layout. An action is the cell that the blank enters.
 #[derive(Clone, Debug)]
-pub struct SlidingSpace {
+pub struct SlidingSpace<P = Packed32> {
     layout: Shared<Layout>,
+    packing: PhantomData<P>,
 }
 
-impl SlidingSpace {
-    /// The space of a layout of at most nine cells.
+/// The boards of a layout of more than nine cells.
+pub type WideSpace = SlidingSpace<Board>;
+
+impl<P: Packing> SlidingSpace<P> {
+    /// The space of a layout.
+    ///
+    /// # Panics
+    /// When its boards can't be packed so.
     #[must_use]
     pub fn new(layout: Shared<Layout>) -> Self {
-        Self { layout }
+        assert!(layout.cells() <= P::CELLS, "{} cells are not packed so", layout.cells());
+        Self { layout, packing: PhantomData }
     }
 
     /// Its layout.
@@ -59,9 +68,9 @@ impl SlidingSpace {
     }
 }
 
-impl StateSpace for SlidingSpace {
+impl<P: Packing> StateSpace for SlidingSpace<P> {
     type State = Position;
-    type Packed = Packed32;
+    type Packed = P;
     type Action = Cell;
     type Actions<'a> = Copied<slice::Iter<'a, Cell>>;
 
@@ -75,11 +84,11 @@ impl StateSpace for SlidingSpace {
         from
     }
 
-    fn pack(&self, position: &Position) -> Packed32 {
-        Packed32::new(position.board)
+    fn pack(&self, position: &Position) -> P {
+        P::new(position.board)
     }
 
-    fn unpack(&self, packed: Packed32) -> Position {
+    fn unpack(&self, packed: P) -> Position {
         Position::new(packed.unpack(self.layout.cells()))
     }
 }

@@ -1,0 +1,131 @@
+//! The fifteen puzzle: Korf's hundred boards and a thousand random ones, on one core and by
+//! the engine's workers. The search is our own from the first look to the last move; no cache.
+#![expect(clippy::cast_precision_loss, reason = "figures for people")]
+
+mod boards;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use taquin::config::{LimitsConfig, Sweep};
+use taquin::domain::sliding::{Board, Instance, Layout, Position, Setup, WideSpace};
+use taquin::engine::{Algorithm, Answer, Asked, Priority, Query, Reply, Verdict};
+use taquin::heuristic::PatternSum;
+use taquin::search::{Budget, Limits, ida_star};
+use taquin::service::start_engine;
+use taquin::space::Cost;
+use tokio::sync::mpsc;
+
+const KORF: &str = include_str!("../tests/data/korf100.txt");
+const RANDOM_BOARDS: usize = 1000;
+/// Boards that the engine is asked at a time.
+const IN_FLIGHT: usize = 64;
+
+fn main() {
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    let layout = Layout::grid(4, 4).expect("sixteen cells");
+    let goal = Board::standard(16, 0);
+    let begun = Instant::now();
+    let guide = PatternSum::new(layout, goal, &Arc::new(Limits::unlimited())).expect("no limit");
+    let bytes = guide.bytes() as f64 / 1e6;
+    println!("pattern databases: {bytes:.1} MB, made in {:.2} s\n", begun.elapsed().as_secs_f64());
+    println!("| boards | total, s | mean, ms | median, ms | p99, ms | slowest, ms | generated a board |");
+    println!("|---|--:|--:|--:|--:|--:|--:|");
+    let goal_tiles: Vec<u32> = (0..16).collect();
+    let random = boards::random(RANDOM_BOARDS, 4, &goal_tiles)
+        .into_iter()
+        .map(|board| (board, None))
+        .collect::<Vec<_>>();
+    on_one_core("Korf's 100", &guide, &korf());
+    on_one_core("1,000 random", &guide, &random);
+    println!("\n| workers | random boards a second |\n|--:|--:|");
+    for workers in [1, 2] {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let rate = runtime.expect("no thread is needed").block_on(by_workers(workers, &random));
+        println!("| {workers} | {rate:.0} |");
+    }
+}
+
+fn instance(start: &[u32]) -> Instance {
+    let layout = Layout::grid(4, 4).expect("sixteen cells");
+    let goal: Vec<u32> = (0..16).collect();
+    Instance::try_from(Setup { layout, start, goal: &goal }).expect("a permutation")
+}
+
+/// Korf's boards and their lengths.
+fn korf() -> Vec<(Instance, Option<usize>)> {
+    let lines = KORF.lines().filter(|line| !line.starts_with('#'));
+    let numbers = |line: &str| -> Vec<u32> {
+        line.split_whitespace().map(|word| word.parse().expect("a number")).collect()
+    };
+    lines.map(numbers).map(|line| (instance(&line[2..]), Some(line[1] as usize))).collect()
+}
+
+fn on_one_core(name: &str, guide: &PatternSum, boards: &[(Instance, Option<usize>)]) {
+    let space = WideSpace::new(boards[0].0.layout().clone());
+    let goal = Position::new(boards[0].0.goal());
+    let (mut times, mut generated) = (Vec::new(), 0);
+    for (board, length) in boards {
+        let (start, mut budget) = (Position::new(board.start()), Budget::unlimited());
+        let since = Instant::now();
+        let path = ida_star::search(&space, guide, &start, &goal, &mut budget);
+        times.push(since.elapsed());
+        generated += budget.generated();
+        let path = path.expect("no limit").expect("a board that can be solved");
+        assert_eq!(path.iter().fold(start, |at, &to| at.slid(to)), goal, "the path leads elsewhere");
+        assert!(length.is_none_or(|length| length == path.len()), "not the known length");
+    }
+    let total: Duration = times.iter().sum();
+    times.sort_unstable();
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    let (count, at) = (times.len(), |share: usize| ms(times[times.len() * share / 100]));
+    println!(
+        "| {name} | {:.2} | {:.2} | {:.2} | {:.1} | {:.1} | {} |",
+        total.as_secs_f64(),
+        ms(total) / count as f64,
+        at(50),
+        at(99),
+        ms(times[count - 1]),
+        generated / count as u64,
+    );
+}
+
+/// Boards a second of an engine that is asked for so many at a time.
+async fn by_workers(workers: usize, boards: &[(Instance, Option<usize>)]) -> f64 {
+    let engine = start_engine(&LimitsConfig::default(), workers, Sweep::Off).expect("threads");
+    let (answers, mut landed) = mpsc::unbounded_channel::<Answer>();
+    let ask = |instance: &Instance| {
+        let query = Query {
+            instance: instance.clone(),
+            algorithm: Algorithm::Auto,
+            time: Duration::from_mins(1),
+            deadline: None,
+            max_nodes: u64::MAX,
+            max_moves: Cost::MAX,
+            priority: Priority::Normal,
+            smallest: false,
+            bypass_cache: true,
+            bypass_table: false,
+            fault: None,
+        };
+        let answers = answers.clone();
+        match engine.ask(&query, || Reply::new(move |answer| drop(answers.send(answer)))) {
+            Ok(Asked::Later(ticket)) => ticket,
+            Ok(Asked::Now(_)) | Err(_) => unreachable!("there is room, and nothing is known"),
+        }
+    };
+    let mut tickets = vec![ask(&boards[0].0)];
+    let first = landed.recv().await.expect("each is answered");
+    assert!(matches!(first.verdict, Verdict::Solved(_)), "the pattern databases are made by now");
+    let since = Instant::now();
+    let mut left = boards.iter();
+    tickets.extend(left.by_ref().take(IN_FLIGHT).map(|(board, _)| ask(board)));
+    for _ in boards {
+        let answer = landed.recv().await.expect("each is answered");
+        assert!(matches!(answer.verdict, Verdict::Solved(_)), "a board that can be solved");
+        tickets.extend(left.next().map(|(board, _)| ask(board)));
+    }
+    boards.len() as f64 / since.elapsed().as_secs_f64()
+}

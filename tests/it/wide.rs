@@ -1,0 +1,235 @@
+//! Boards of more than nine cells: golden lengths, agreement with complete sweeps, and what is refused.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use taquin::domain::sliding::{Board, Cell, Position, WideSpace};
+use taquin::heuristic::{DistanceSum, PatternSum};
+use taquin::search::{Budget, Limits, breadth_first, ida_star};
+use taquin::service::pb::{self, job::Problem};
+use taquin::space::{Cost, Guide, StateSpace};
+use tokio::time::timeout;
+
+use crate::instances::{Random, layout};
+use crate::support::{
+    AT_ONCE, Talk, assert_cancelled, budget, error_of, limit_of, run, serve_and_connect, wait_until,
+};
+
+/// The goal with the blank in the first corner, and all that searches towards it need.
+struct Wide {
+    space: WideSpace,
+    goal: Board,
+    patterns: PatternSum,
+}
+
+impl Wide {
+    fn new(rows: usize, columns: usize, blank: Cell) -> Self {
+        let layout = layout(rows, columns);
+        let goal = Board::standard(layout.cells(), blank);
+        let patterns = PatternSum::new(layout, goal, &Arc::new(Limits::unlimited())).unwrap();
+        Self { space: WideSpace::new(layout.clone()), goal, patterns }
+    }
+
+    /// The path of IDA*, replayed to the goal.
+    fn path(&self, guide: &impl Guide<WideSpace>, start: Board) -> Vec<Cell> {
+        let (start, goal) = (Position::new(start), Position::new(self.goal));
+        let path = ida_star::search(&self.space, guide, &start, &goal, &mut Budget::unlimited());
+        let path = path.unwrap().unwrap();
+        assert_eq!(path.iter().fold(start, |at, &to| at.slid(to)), goal);
+        path
+    }
+
+    /// So many boards of each distance, from a complete sweep.
+    fn sample(&self, of_each: usize) -> Vec<(Board, Cost)> {
+        let mut boards: Vec<Vec<Board>> = vec![vec![self.goal]];
+        let mut random = Random::new(80);
+        let mut seen = 0;
+        breadth_first::sweep(
+            &self.space,
+            &Position::new(self.goal),
+            &mut Budget::unlimited(),
+            |board, depth| {
+                boards.resize_with(boards.len().max(depth as usize + 1), Vec::new);
+                let of_depth = &mut boards[depth as usize];
+                seen += 1;
+                // Each board of a level replaces another with a chance that falls: a sample of the whole level.
+                if of_depth.len() < of_each {
+                    of_depth.push(board);
+                } else if random.below(seen) < of_each {
+                    of_depth[random.below(of_each)] = board;
+                }
+            },
+        )
+        .unwrap();
+        (0..)
+            .zip(boards)
+            .flat_map(|(depth, boards)| boards.into_iter().map(move |board| (board, depth)))
+            .collect()
+    }
+}
+
+#[test]
+fn depth_counts_of_2x5_are_golden() {
+    let grid = layout(2, 5);
+    let golden = include_str!("../data/depth_distributions.txt");
+    let line = golden.lines().find(|line| line.starts_with("single-tile 10-5x2 ")).unwrap();
+    let counts: Vec<u64> =
+        line.split_once(" : ").unwrap().1.split_whitespace().map(|count| count.parse().unwrap()).collect();
+    let goal = Position::new(Board::standard(10, 9));
+    let levels = breadth_first::levels(&WideSpace::new(grid.clone()), &goal, &mut Budget::unlimited());
+    assert_eq!(levels.unwrap(), counts);
+}
+
+#[test]
+fn ida_star_agrees_with_a_complete_sweep_and_no_bound_is_too_high() {
+    for blank in [0, 2] {
+        let wide = Wide::new(2, 5, blank);
+        let distances = DistanceSum::new(&wide.space, wide.goal);
+        for (board, distance) in wide.sample(4) {
+            let start = Position::new(board);
+            assert!(wide.patterns.mark(&start).1 <= distance, "{board:?}");
+            let path = wide.path(&wide.patterns, board);
+            assert_eq!(path.len(), distance as usize, "{board:?}");
+            if distance <= 35 {
+                // The smallest path, whatever the bound.
+                assert_eq!(wide.path(&distances, board), path, "{board:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn marks_that_are_kept_up_are_those_of_the_board() {
+    for (rows, columns, blank) in [(4, 4, 0), (4, 4, 5), (3, 5, 1), (2, 7, 13), (3, 4, 6)] {
+        let wide = Wide::new(rows, columns, blank);
+        let mut random = Random::new(16);
+        let mut at = Position::new(wide.goal);
+        let (mut mark, mut bound) = wide.patterns.mark(&at);
+        assert_eq!(bound, 0);
+        for _ in 0..400 {
+            let steps: Vec<Cell> = wide.space.actions(&at).collect();
+            let to = steps[random.below(steps.len())];
+            let followed = wide.patterns.follow(&mark, &at, to, Cost::MAX).unwrap();
+            at = at.slid(to);
+            let (fresh, fresh_bound) = wide.patterns.mark(&at);
+            assert_eq!(format!("{followed:?}"), format!("{fresh:?}"), "{rows}x{columns}");
+            // Consistent: a move changes it by one at most.
+            assert!(fresh_bound.abs_diff(bound) <= 1, "{rows}x{columns}: {bound} to {fresh_bound}");
+            (mark, bound) = (fresh, fresh_bound);
+        }
+    }
+}
+
+fn wide_job(id: &str, rows: u32, columns: u32, start: &[u32]) -> pb::Job {
+    let layout = pb::sliding_puzzle::Layout::Grid(pb::Grid { rows, columns });
+    let sliding = pb::SlidingPuzzle { layout: Some(layout), start: start.to_vec(), goal: Vec::new() };
+    pb::Job { request_id: id.into(), problem: Some(Problem::Sliding(sliding)), ..pb::Job::default() }
+}
+
+/// 80 moves from the goal 1, 2, ..., 15, blank.
+const FARTHEST: [u32; 16] = [0, 11, 9, 13, 12, 15, 10, 14, 3, 7, 6, 2, 4, 8, 5, 1];
+
+/// As long as a job may ask for: other tests search beside, and the makers of pattern databases are niced.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+fn patient(job: pb::Job) -> pb::Job {
+    budget(job, pb::Budget { max_time_ms: 60_000, ..pb::Budget::default() })
+}
+
+/// The next answer, which may have to wait for pattern databases.
+async fn answer(talk: &mut Talk) -> pb::Answer {
+    timeout(2 * PATIENCE, talk.next()).await.unwrap().unwrap().unwrap()
+}
+
+fn solution(answer: &pb::Answer) -> &pb::Solution {
+    let Some(pb::answer::Outcome::Solution(solution)) = &answer.outcome else { panic!("{answer:?}") };
+    solution
+}
+
+#[test]
+fn boards_of_sixteen_cells_are_answered_and_hard_ones_stop_when_told() {
+    run(async {
+        let (server, client) = serve_and_connect(1).await;
+        let mut talk = Talk::open(&client).await;
+        every_board_of_korf_has_its_length(&mut talk).await;
+        let late = budget(
+            wide_job("late", 4, 4, &FARTHEST),
+            pb::Budget { max_time_ms: 300, max_nodes: 1_000_000_000, max_moves: None },
+        );
+        let begun = Instant::now();
+        let (limit, bound) = limit_of(&talk.ask(late).await);
+        assert_eq!(limit, pb::limit_reached::Limit::Time);
+        assert!((50..=80).contains(&bound), "{bound}");
+        assert!(begun.elapsed() < 3 * AT_ONCE, "{:?}", begun.elapsed());
+        talk.send(patient(wide_job("hard", 4, 4, &FARTHEST)));
+        let flies = || server.engine().in_flight() == 1 && server.engine().queued() == 0;
+        wait_until("it flies", AT_ONCE, flies).await;
+        let begun = Instant::now();
+        talk.cancel("hard");
+        assert_cancelled(&talk.answer().await, "hard");
+        wait_until("its worker is free", AT_ONCE, || server.engine().in_flight() == 0).await;
+        assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
+    });
+}
+
+/// Korf's goal has its blank first, the default goal last: to the engine they are one.
+async fn every_board_of_korf_has_its_length(talk: &mut Talk) {
+    let lines = include_str!("../data/korf100.txt").lines().filter(|line| !line.starts_with('#'));
+    let numbers = |line: &str| line.split_whitespace().map(|word| word.parse().unwrap()).collect();
+    let golden: Vec<Vec<u32>> = lines.map(numbers).collect();
+    assert_eq!(golden.len(), 100);
+    // One board at a time, the first alone waits.
+    for line in &golden {
+        let mut job = patient(wide_job(&line[0].to_string(), 4, 4, &line[2..]));
+        if let Some(Problem::Sliding(sliding)) = &mut job.problem {
+            sliding.goal = (0..16).collect();
+        }
+        talk.send(job);
+        let answer = answer(talk).await;
+        let solution = solution(&answer);
+        assert_eq!(solution.distance, line[1], "{line:?}");
+        let tiles: Vec<u8> = line[2..].iter().map(|&tile| u8::try_from(tile).unwrap()).collect();
+        let (grid, mut at) = (layout(4, 4), Position::new(Board::new(&tiles)));
+        for letter in solution.moves.chars() {
+            let step = |&to: &Cell| grid.direction(at.blank(), to).unwrap().letter() == letter;
+            at = at.slid(*grid.neighbours(at.blank()).iter().find(|to| step(to)).unwrap());
+        }
+        assert_eq!((at.board(), solution.moves.len()), (Board::standard(16, 0), line[1] as usize));
+    }
+}
+
+#[test]
+fn searches_that_keep_every_board_are_refused_above_nine_cells() {
+    run(async {
+        let (_server, client) = serve_and_connect(1).await;
+        let mut talk = Talk::open(&client).await;
+        let start: Vec<u32> = (1..10).chain([0]).collect();
+        for algorithm in [
+            pb::Algorithm::BreadthFirst,
+            pb::Algorithm::Bidirectional,
+            pb::Algorithm::AStar,
+            pb::Algorithm::AStarMisplaced,
+        ] {
+            let job = pb::Job { algorithm: algorithm.into(), ..wide_job("kept", 2, 5, &start) };
+            let refused = error_of(&talk.ask(job).await);
+            assert!(refused.message().contains("job.algorithm: keeps every board"), "{refused:?}");
+        }
+    });
+}
+
+#[test]
+fn wide_grids_of_other_shapes_are_answered() {
+    run(async {
+        let (_server, client) = serve_and_connect(2).await;
+        let mut talk = Talk::open(&client).await;
+        for (rows, columns) in [(1, 16), (16, 1), (2, 5), (5, 2), (3, 4), (4, 3), (2, 6)] {
+            let cells = rows * columns;
+            // The blank one cell before its place, along the row or the column.
+            let mut start: Vec<u32> = (1..cells).chain([0]).collect();
+            let last = start.len() - 1;
+            start.swap(last, last - if columns > 1 { 1 } else { columns as usize });
+            talk.send(patient(wide_job(&format!("{rows}x{columns}"), rows, columns, &start)));
+            assert_eq!(solution(&answer(&mut talk).await).distance, 1, "{rows}x{columns}");
+        }
+    });
+}
