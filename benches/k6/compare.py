@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 SCRIPT = Path(__file__).with_name("load.js")
@@ -87,6 +88,9 @@ class Worker:
             event = json.loads(line)
             if event.get("message") == "serving":
                 self.address = event["address"]
+                # What it says besides is read too, or it would stop at a full pipe.
+                self.reader = threading.Thread(target=self.process.stderr.read, daemon=True)
+                self.reader.start()
                 return
         sys.exit("the worker did not start")
 
@@ -96,6 +100,7 @@ class Worker:
     def __exit__(self, *_):
         self.process.kill()
         self.process.wait()
+        self.reader.join()
         self.process.stderr.close()
 
 
