@@ -9,7 +9,7 @@ use tonic_types::pb::Status as RpcStatus;
 
 use super::record::{Fate, Wrong};
 use super::tiles::{Cells, Tiles};
-use super::wire::{Answer, Outcome, Packed, Solution, numbers};
+use super::wire::{Answer, Outcome, Packed, Solution, numbers, solution};
 use super::workload::{Nature, Problem, Shot};
 use crate::service::pb::PackedOutcome;
 
@@ -59,11 +59,14 @@ pub(super) fn judge(check: Check, problem: &Problem, shot: Shot, answer: &Answer
         Outcome::Error(status) => refused(shot, error(status)),
         _ if check == Check::None => Verdict::Fair(fate(&answer.outcome)),
         Outcome::Nothing => wrong(Wrong::Outcome, problem, shot, "an answer without an outcome"),
-        Outcome::Solution(solution) => {
-            let end = replayed(&problem.cells, shot.tiles, &solution);
-            let moves = solution.moves.len().max(solution.vertices.len()) as u64;
-            judge_path(check, problem, shot, (solution.distance, moves, end), || told(&solution))
-        }
+        Outcome::Solution(bytes) => match solution(bytes) {
+            Err(error) => wrong(Wrong::Outcome, problem, shot, &error.to_string()),
+            Ok(solution) => {
+                let end = replayed(&problem.cells, shot.tiles, &solution);
+                let moves = solution.moves.len().max(solution.vertices.len()) as u64;
+                judge_path(check, problem, shot, (solution.distance, moves, end), || told(&solution))
+            }
+        },
         Outcome::Unsolvable => judge_unsolvable(problem, shot),
         Outcome::LimitReached { lower_bound } => judge_bound(check, problem, shot, lower_bound),
         Outcome::Cancelled => Verdict::Fair(Fate::Cancelled),
@@ -299,15 +302,15 @@ mod tests {
         Shot { tiles, nature, problem: 0 }
     }
 
-    fn path(distance: u64, moves: &str) -> Outcome<'_> {
-        Outcome::Solution(Solution { distance, moves: moves.as_bytes(), vertices: &[] })
+    fn path(distance: u32, moves: &str) -> Vec<u8> {
+        pb::Solution { distance, moves: moves.into(), vertices: vec![] }.encode_to_vec()
     }
 
     #[test]
     fn lies_about_a_board_are_caught() {
         let problem = problem();
         let (near, odd) = (shot(&problem, "123456708"), shot(&problem, "213456780"));
-        let verdict = |check, shot, outcome| {
+        let verdict = |check, shot, outcome: Outcome<'_>| {
             judge(check, &problem, shot, &Answer { id: &[], outcome, source: pb::Source::Table })
         };
         let kind = |verdict| match verdict {
@@ -315,24 +318,27 @@ mod tests {
             _ => None,
         };
         let fair = |fate| Verdict::Fair(fate);
-        assert_eq!(verdict(Check::Replay, near, path(1, "R")), fair(Fate::Solved));
-        assert_eq!(verdict(Check::Replay, near, path(3, "RLR")), fair(Fate::Solved));
-        assert_eq!(kind(verdict(Check::Optimal, near, path(3, "RLR"))), Some(Wrong::Distance));
+        assert_eq!(verdict(Check::Replay, near, Outcome::Solution(&path(1, "R"))), fair(Fate::Solved));
+        assert_eq!(verdict(Check::Replay, near, Outcome::Solution(&path(3, "RLR"))), fair(Fate::Solved));
+        assert_eq!(
+            kind(verdict(Check::Optimal, near, Outcome::Solution(&path(3, "RLR")))),
+            Some(Wrong::Distance)
+        );
         for (distance, moves) in [(1, "L"), (2, "R"), (0, ""), (2, "DR"), (1, "r"), (1, "RR")] {
             assert_eq!(
-                kind(verdict(Check::Replay, near, path(distance, moves))),
+                kind(verdict(Check::Replay, near, Outcome::Solution(&path(distance, moves)))),
                 Some(Wrong::Path),
                 "{moves}"
             );
         }
         assert_eq!(kind(verdict(Check::Replay, near, Outcome::Unsolvable)), Some(Wrong::Outcome));
         assert_eq!(kind(verdict(Check::Replay, near, Outcome::Nothing)), Some(Wrong::Outcome));
-        assert_eq!(kind(verdict(Check::Replay, odd, path(1, "R"))), Some(Wrong::Outcome));
+        assert_eq!(kind(verdict(Check::Replay, odd, Outcome::Solution(&path(1, "R")))), Some(Wrong::Outcome));
         assert_eq!(verdict(Check::Replay, odd, Outcome::Unsolvable), fair(Fate::Unsolvable));
         let bound = |lower_bound| Outcome::LimitReached { lower_bound };
         assert_eq!(verdict(Check::Optimal, near, bound(1)), fair(Fate::LimitReached));
         assert_eq!(kind(verdict(Check::Optimal, near, bound(2))), Some(Wrong::Distance));
-        assert_eq!(verdict(Check::None, near, path(9, "")), fair(Fate::Solved));
+        assert_eq!(verdict(Check::None, near, Outcome::Solution(&path(9, ""))), fair(Fate::Solved));
         let status = RpcStatus { code: 3, message: "no".into(), details: vec![] }.encode_to_vec();
         assert_eq!(
             verdict(Check::Replay, near, Outcome::Error(&status)),
@@ -340,7 +346,10 @@ mod tests {
         );
         let malformed = Shot { nature: Nature::Malformed(super::super::workload::Flaw::Twice), ..near };
         assert_eq!(verdict(Check::Replay, malformed, Outcome::Error(&status)), fair(Fate::Malformed));
-        assert_eq!(kind(verdict(Check::Replay, malformed, path(1, "R"))), Some(Wrong::Outcome));
+        assert_eq!(
+            kind(verdict(Check::Replay, malformed, Outcome::Solution(&path(1, "R")))),
+            Some(Wrong::Outcome)
+        );
     }
 
     #[test]

@@ -182,7 +182,8 @@ pub(super) struct Answer<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome<'a> {
     Nothing,
-    Solution(Solution<'a>),
+    /// A [`Solution`], yet to be read.
+    Solution(&'a [u8]),
     Unsolvable,
     LimitReached {
         lower_bound: u64,
@@ -233,7 +234,7 @@ fn read_answer<'a>(bytes: &'a [u8], answer: &mut Answer<'a>) -> Result<(), Garbl
     while let Some(field) = fields.next()? {
         match field {
             (1, Value::Bytes(id)) => answer.id = id,
-            (2, Value::Bytes(bytes)) => answer.outcome = Outcome::Solution(solution(bytes)?),
+            (2, Value::Bytes(bytes)) => answer.outcome = Outcome::Solution(bytes),
             (3, Value::Bytes(_)) => answer.outcome = Outcome::Unsolvable,
             (4, Value::Bytes(bytes)) => {
                 answer.outcome = Outcome::LimitReached { lower_bound: lower_bound(bytes)? }
@@ -250,7 +251,8 @@ fn read_answer<'a>(bytes: &'a [u8], answer: &mut Answer<'a>) -> Result<(), Garbl
     Ok(())
 }
 
-fn solution(bytes: &[u8]) -> Result<Solution<'_>, Garbled> {
+/// Reads a path.
+pub(super) fn solution(bytes: &[u8]) -> Result<Solution<'_>, Garbled> {
     let mut solution = Solution::default();
     let mut fields = Fields(bytes);
     while let Some(field) = fields.next()? {
@@ -306,6 +308,7 @@ enum Value<'a> {
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
+    #[inline]
     fn next(&mut self) -> Result<Option<(u64, Value<'a>)>, Garbled> {
         loop {
             if self.0.is_empty() {
@@ -434,7 +437,7 @@ mod tests {
         ];
         let read = [
             Outcome::Nothing,
-            Outcome::Solution(Solution { distance: 300, moves: b"UDLR", vertices: &[1, 9] }),
+            Outcome::Solution(b"\x08\xac\x02\x12\x04UDLR\x1a\x02\x01\x09"),
             Outcome::Unsolvable,
             Outcome::LimitReached { lower_bound: 7 },
             Outcome::Cancelled,
@@ -449,6 +452,14 @@ mod tests {
                 (Some(16), expected, pb::Source::Cache)
             );
         }
+    }
+
+    #[test]
+    fn a_path_is_read() {
+        let bytes =
+            pb::Solution { distance: 300, moves: "UDLR".into(), vertices: vec![1, 9] }.encode_to_vec();
+        assert_eq!(solution(&bytes), Ok(Solution { distance: 300, moves: b"UDLR", vertices: &[1, 9] }));
+        assert!(solution(&bytes[..5]).is_err());
     }
 
     #[test]
