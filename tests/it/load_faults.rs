@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use taquin::config::LimitsConfig;
@@ -86,9 +86,15 @@ fn a_wire_that_is_cut_loses_no_board() {
     with_proxy(|proxy| {
         for mode in ["unary", "stream", "packed --batch 20"] {
             proxy.delay(Duration::from_millis(5));
+            let carried = proxy.bytes();
             let loading =
                 Loading::start(&format!("--endpoint {} --mode {mode} --duration 2s", proxy.address));
-            pause(1000);
+            // Boards are under way, however slow the start was; the run goes on for long after this.
+            let begun = Instant::now();
+            while proxy.bytes() < carried + 20_000 {
+                assert!(begun.elapsed() < Duration::from_secs(20), "nothing goes through");
+                pause(10);
+            }
             let before = proxy.connections();
             proxy.cut();
             let loaded = loading.end();

@@ -26,6 +26,7 @@ struct Faults {
     /// Milliseconds that bytes take, each way.
     delay_ms: AtomicU64,
     connections: AtomicU64,
+    bytes: AtomicU64,
 }
 
 impl Proxy {
@@ -37,6 +38,7 @@ impl Proxy {
             cuts: watch::Sender::new(0),
             delay_ms: AtomicU64::new(0),
             connections: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
         });
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
@@ -61,6 +63,11 @@ impl Proxy {
     /// Lets bytes take so long, each way.
     pub(crate) fn delay(&self, delay: Duration) {
         self.faults.delay_ms.store(u64::try_from(delay.as_millis()).unwrap(), SeqCst);
+    }
+
+    /// How many bytes went through, both ways.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.faults.bytes.load(SeqCst)
     }
 
     /// How many connections there were.
@@ -109,5 +116,6 @@ async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, faults: &Faults) 
         if to.write_all(&bytes[..read]).await.is_err() {
             return;
         }
+        faults.bytes.fetch_add(read as u64, SeqCst);
     }
 }

@@ -82,8 +82,8 @@ fn a_client_that_reads_meanwhile_gets_all() {
 #[test]
 fn a_client_that_reads_slowly_is_not_cut_off() {
     run(async {
-        const STALL: Duration = Duration::from_millis(500);
-        let server = serve(LimitsConfig { stall_timeout_ms: 500, ..LimitsConfig::default() }, 2).await;
+        const STALL: Duration = Duration::from_secs(1);
+        let server = serve(LimitsConfig { stall_timeout_ms: 1000, ..LimitsConfig::default() }, 2).await;
         // A small window: what was read is known to the server soon.
         let channel = endpoint(&server).initial_stream_window_size(8 << 10).connect().await.unwrap();
         let mut client = SolverServiceClient::new(channel);
