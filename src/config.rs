@@ -32,7 +32,7 @@ pub struct ServerConfig {
     #[arg(long, env = "TAQUIN_WORKERS")]
     pub workers: Option<NonZeroUsize>,
 
-    /// Whether the standard 3x3 goals are swept into a table at the start
+    /// Whether the standard 3x3 goals are swept into a table, and the pattern databases of the 4x4 corner goals made, at the start
     #[arg(long, env = "TAQUIN_SWEEP", value_enum, default_value_t)]
     pub sweep: Sweep,
 

@@ -6,6 +6,7 @@ use super::tables::Tables;
 use crate::domain::sliding::{Canonical, Cell, Packed32, Packing, Position, SlidingSpace, WideSpace};
 use crate::heuristic::{DistanceSum, MisplacedTiles, PatternSum};
 use crate::search::{Budget, Outcome, a_star, bidirectional, breadth_first, ida_star};
+use crate::space::Heuristic;
 
 /// Searches a canonical instance, with what is kept between searches or without.
 ///
@@ -45,10 +46,13 @@ fn solve_wide(canonical: &Canonical, guides: &Guides, budget: &mut Budget) -> Ou
     let layout = canonical.goal().frame().layout();
     let space = WideSpace::new(layout.clone());
     let (start, goal) = (Position::new(canonical.start()), Position::new(canonical.goal().board()));
+    let distances = DistanceSum::new(&space, goal.board());
     if PatternSum::suits(layout) {
+        // Whoever stops while he waits is told at least what costs nothing.
+        budget.prove(Heuristic::<WideSpace>::estimate(&distances, &start))?;
         let guide = guides.wait_for(canonical.goal(), budget)?;
         ida_star::search(&space, &*guide, &start, &goal, budget)
     } else {
-        ida_star::search(&space, &DistanceSum::new(&space, goal.board()), &start, &goal, budget)
+        ida_star::search(&space, &distances, &start, &goal, budget)
     }
 }

@@ -6,14 +6,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::pool::be_nice;
 use crate::cache::{Cache, Weigh};
 use crate::domain::sliding::{Goal, Problem};
 use crate::heuristic::PatternSum;
 use crate::search::{Budget, Limits, Stop};
 
 /// Bytes that pattern databases may take: some twenty goals of 4x4.
-const GUIDES_BYTES: u64 = 64 << 20;
+pub const MAX_PATTERN_BYTES: u64 = 64 << 20;
 /// Between two looks at the budget of one who waits.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -23,9 +22,26 @@ pub(super) struct Guides(Arc<Inner>);
 
 struct Inner {
     made: Cache<Problem, Arc<PatternSum>>,
-    /// What ends the one that is being made.
-    making: Mutex<Option<Arc<Limits>>>,
+    making: Mutex<Making>,
     done: Condvar,
+}
+
+/// What is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PatternStatistics {
+    /// Goals with pattern databases.
+    pub goals: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What is being made.
+enum Making {
+    Nothing,
+    /// One goal's; the limits end it.
+    One(Arc<Limits>),
+    /// Nothing any more.
+    Stopped,
 }
 
 impl Weigh for Arc<PatternSum> {
@@ -39,20 +55,23 @@ struct Made<'a>(&'a Inner);
 
 impl Drop for Made<'_> {
     fn drop(&mut self) {
-        *self.0.making() = None;
+        let mut making = self.0.making();
+        if let Making::One(_) = *making {
+            *making = Making::Nothing;
+        }
+        drop(making);
         self.0.done.notify_all();
     }
 }
 
 impl Inner {
-    fn making(&self) -> MutexGuard<'_, Option<Arc<Limits>>> {
+    fn making(&self) -> MutexGuard<'_, Making> {
         // Nothing that may panic runs under this lock.
         self.making.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn make(&self, goal: &Goal, limits: &Arc<Limits>) {
         let _made = Made(self);
-        be_nice();
         let begun = Instant::now();
         if let Ok(guide) = PatternSum::new(goal.frame().layout(), goal.board(), limits) {
             let (milliseconds, bytes) = (begun.elapsed().as_millis(), guide.bytes());
@@ -64,7 +83,7 @@ impl Inner {
 
 impl Guides {
     pub(super) fn new() -> Self {
-        let (made, making) = (Cache::new(GUIDES_BYTES), Mutex::new(None));
+        let (made, making) = (Cache::new(MAX_PATTERN_BYTES), Mutex::new(Making::Nothing));
         Self(Arc::new(Inner { made, making, done: Condvar::new() }))
     }
 
@@ -80,35 +99,37 @@ impl Guides {
             budget.check()?;
             self.make_soon(goal);
             let making = self.0.making();
-            if making.is_some() {
+            if self.0.made.peek(&goal.problem()).is_none() {
                 drop(self.0.done.wait_timeout(making, LOOK).unwrap_or_else(PoisonError::into_inner));
-            } else {
-                // It has just been made, or no thread could be had for it.
-                drop(making);
-                thread::sleep(Duration::from_millis(1));
             }
         }
     }
 
-    /// Has a goal's pattern databases made, unless others are.
+    /// Has a goal's pattern databases made, unless others are, by a thread that is as nice as its
+    /// caller, a worker's.
     pub(super) fn make_soon(&self, goal: &Goal) {
         let mut making = self.0.making();
-        if making.is_some() || self.0.made.peek(&goal.problem()).is_some() {
+        if !matches!(*making, Making::Nothing) || self.0.made.peek(&goal.problem()).is_some() {
             return;
         }
         let limits = Arc::new(Limits::unlimited());
         let (inner, for_goal, until) = (Arc::clone(&self.0), goal.clone(), Arc::clone(&limits));
         let maker = thread::Builder::new().name("taquin-patterns".to_owned());
         match maker.spawn(move || inner.make(&for_goal, &until)) {
-            Ok(_) => *making = Some(limits),
+            Ok(_) => *making = Making::One(limits),
             Err(error) => tracing::warn!(%error, "no thread to make pattern databases"),
         }
     }
 
-    /// Ends what is being made.
+    /// Ends what is being made, and has nothing made any more.
     pub(super) fn stop(&self) {
-        if let Some(limits) = &*self.0.making() {
+        if let Making::One(limits) = std::mem::replace(&mut *self.0.making(), Making::Stopped) {
             limits.cancel();
         }
+    }
+
+    pub(super) fn statistics(&self) -> PatternStatistics {
+        let held = self.0.made.statistics();
+        PatternStatistics { goals: held.entries, bytes: held.weight }
     }
 }

@@ -64,7 +64,8 @@ pub struct Query {
     pub priority: Priority,
     /// Whether the path must be the smallest in the caller's own order of moves.
     pub smallest: bool,
-    /// Neither read nor write the cache nor what is kept between searches, and fly alone.
+    /// Neither read nor write the cache nor the goal's half of a two-ended search, and fly alone.
+    /// Pattern databases are used all the same: without them wide boards are not solved.
     pub bypass_cache: bool,
     /// Do not look in the tables.
     pub bypass_table: bool,

@@ -25,6 +25,7 @@ use clock::Clock;
 pub use flight::Ticket;
 use flight::{Flight, Flights};
 use guides::Guides;
+pub use guides::{MAX_PATTERN_BYTES, PatternStatistics};
 use job::Known;
 pub use job::{
     Algorithm, Answer, Failure, Limit, Lost, Overload, Priority, Query, Reply, Source, Statistics, Verdict,
@@ -208,6 +209,12 @@ impl Engine {
     #[must_use]
     pub fn table_statistics(&self) -> TableStatistics {
         self.shared.tables.statistics()
+    }
+
+    /// The pattern databases it holds.
+    #[must_use]
+    pub fn pattern_statistics(&self) -> PatternStatistics {
+        self.shared.guides.statistics()
     }
 
     /// The limits it was made with.

@@ -83,7 +83,7 @@ fn standard_wide_goal() -> Goal {
     Goal::new(layout, Board::standard(layout.cells(), 0))
 }
 
-pub(super) fn be_nice() {
+fn be_nice() {
     // On Linux this is the thread's own niceness. Refused, the search only competes harder.
     if let Err(error) = rustix::process::nice(WORKER_NICENESS) {
         tracing::debug!(%error, "a worker's thread keeps its niceness");

@@ -9,9 +9,7 @@
 //! taken back), so who knows the value before a move needs but the second bit of the one
 //! after it. The value to begin with is found by walking down to the goal.
 
-use std::sync::Arc;
-
-use super::placement::{Orders, Placement, Placements};
+use super::placement::{Placement, Placements};
 use crate::domain::sliding::{Board, Cell, Layout, Shared, Tile};
 use crate::search::{Budget, Stop};
 use crate::space::Cost;
@@ -33,18 +31,18 @@ pub(super) struct PatternTable {
 struct State(Placement, Cell);
 
 impl PatternTable {
-    /// The table of some tiles for a goal, on a bipartite layout.
+    /// The table of some tiles for a goal, on a grid of so many columns.
     ///
     /// # Errors
     /// The budget's [`Stop`]; a placement counts as a state expanded.
     pub(super) fn new(
         layout: &Shared<Layout>,
         tiles: &[Tile],
-        orders: Arc<Orders>,
+        columns: usize,
         goal: Board,
         budget: &mut Budget,
     ) -> Result<Self, Stop> {
-        let placements = Placements::new(layout, tiles, orders);
+        let placements = Placements::new(layout, tiles, columns);
         let root = State(placements.of(goal), goal.cell_of(0));
         let words = placements.len().div_ceil(64);
         let mut table = Self {
@@ -161,7 +159,7 @@ impl PatternTable {
 
     /// Bytes it takes.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&self.bits[..])
+        size_of_val(&self.bits[..]) + self.placements.bytes()
     }
 }
 
@@ -215,8 +213,7 @@ mod tests {
         ] {
             let layout = Layout::grid(rows, columns).unwrap();
             let goal = Board::standard(layout.cells(), blank);
-            let orders = Arc::new(Orders::new(tiles.len(), columns));
-            let table = PatternTable::new(layout, tiles, orders, goal, &mut Budget::unlimited()).unwrap();
+            let table = PatternTable::new(layout, tiles, columns, goal, &mut Budget::unlimited()).unwrap();
             let values = values(layout, tiles, goal);
             assert!(values.len() > 1000);
             for (board, value) in values {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use super::pattern::PatternTable;
-use super::placement::{Orders, Placement};
+use super::placement::Placement;
 use crate::domain::sliding::{Board, Cell, Layout, Position, Shape, Shared, Tile, WideSpace};
 use crate::search::{Budget, Limits, Stop};
 use crate::space::{Cost, Guide};
@@ -65,14 +65,18 @@ impl PatternSum {
         let Shape::Grid { columns, .. } = layout.shape() else { unreachable!("they suit grids alone") };
         let patterns = patterns(layout, goal);
         let fill = |tiles: &Vec<Tile>| {
-            let orders = Arc::new(Orders::new(tiles.len(), columns.into()));
-            PatternTable::new(layout, tiles, orders, goal, &mut Budget::new(Arc::clone(limits)))
+            PatternTable::new(layout, tiles, columns.into(), goal, &mut Budget::new(Arc::clone(limits)))
         };
         let tables = thread::scope(|scope| {
-            let fills: Vec<_> = patterns.iter().map(|tiles| scope.spawn(move || fill(tiles))).collect();
-            fills.into_iter().map(|fill| fill.join().expect("a fill does not panic")).collect()
-        });
-        let tables: Vec<PatternTable> = Result::from_iter::<Vec<Result<_, Stop>>>(tables)?;
+            // Where the system gives no thread, this one fills that table too.
+            let begin = |tiles| (tiles, thread::Builder::new().spawn_scoped(scope, move || fill(tiles)));
+            let fills: Vec<_> = patterns.iter().map(begin).collect();
+            let done = fills.into_iter().map(|(tiles, filling)| match filling {
+                Ok(filling) => filling.join().expect("a fill does not panic"),
+                Err(_) => fill(tiles),
+            });
+            done.collect::<Result<Vec<PatternTable>, Stop>>()
+        })?;
         let views = symmetries(layout, goal.cell_of(0));
         let views = views.into_iter().take(MAX_VIEWS).map(|cells| View::new(cells, goal, layout, &tables));
         Ok(Self { views: views.collect(), tables })

@@ -10,8 +10,6 @@
 //! differ by a tile's step along a row lie far apart, but they are found by a look at two
 //! small tables and one product.
 
-use std::sync::Arc;
-
 use crate::domain::sliding::{Board, Cell, Layout, MAX_CELLS, Shared, Tile};
 
 /// The most tiles of a pattern: their orders are counted in 16 bits.
@@ -42,7 +40,7 @@ pub(super) struct Placement {
 
 /// All orders of some tiles.
 #[derive(Debug)]
-pub(super) struct Orders {
+struct Orders {
     tiles: usize,
     /// The tiles' numbers within the pattern, in each order.
     lists: Vec<Vec<u8>>,
@@ -57,7 +55,7 @@ pub(super) struct Orders {
 impl Orders {
     /// All orders of so many tiles, on a grid of so many columns: a step up or down passes
     /// at most the cells between.
-    pub(super) fn new(tiles: usize, columns: usize) -> Self {
+    fn new(tiles: usize, columns: usize) -> Self {
         assert!(tiles <= MAX_PATTERN_TILES, "{tiles} tiles have too many orders");
         let reach = columns.min(tiles).saturating_sub(1);
         let stride = (2 * reach + 1).next_power_of_two();
@@ -85,7 +83,7 @@ impl Orders {
     }
 
     /// How many there are.
-    pub(super) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.lists.len()
     }
 }
@@ -102,7 +100,7 @@ fn rank(order: &[u8]) -> u16 {
 pub(super) struct Placements {
     layout: Shared<Layout>,
     tiles: Vec<Tile>,
-    orders: Arc<Orders>,
+    orders: Orders,
     /// The number of a set of cells is that of its upper eight plus that of its lower eight.
     upper: [u16; 256],
     lower: [u16; 256],
@@ -112,9 +110,9 @@ pub(super) struct Placements {
 }
 
 impl Placements {
-    /// The placements of some tiles.
-    pub(super) fn new(layout: &Shared<Layout>, tiles: &[Tile], orders: Arc<Orders>) -> Self {
-        assert_eq!(tiles.len(), orders.tiles, "the orders are of as many tiles");
+    /// The placements of some tiles, on a grid of so many columns.
+    pub(super) fn new(layout: &Shared<Layout>, tiles: &[Tile], columns: usize) -> Self {
+        let orders = Orders::new(tiles.len(), columns);
         let (mut upper, mut lower, mut of_size) = ([0_u16; 256], [0_u16; 256], [0_u16; 9]);
         for (byte, number) in (0_u8..=255).zip(&mut lower) {
             let size = &mut of_size[byte.count_ones() as usize];
@@ -151,6 +149,13 @@ impl Placements {
     /// How many places there are.
     pub(super) fn len(&self) -> usize {
         self.rows * self.orders.len()
+    }
+
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let Orders { lists, moved, .. } = &self.orders;
+        let lists = lists.len() * (size_of::<Vec<u8>>() + self.tiles.len());
+        size_of_val(&self.sets[..]) + size_of_val(&moved[..]) + lists
     }
 
     pub(super) fn layout(&self) -> &Layout {

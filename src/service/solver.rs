@@ -19,7 +19,7 @@ use crate::config::{
     GREETING_TIMEOUT_MS, LimitsConfig, MAX_PACKED_WAITING, MAX_REQUEST_ID_BYTES, MAX_UNREAD_BYTES,
 };
 use crate::domain::sliding::{MAX_CELLS, MAX_DENSE_CELLS, MAX_GRAPH_CELLS};
-use crate::engine::{Answer, Asked, Query, Reply, Verdict};
+use crate::engine::{Answer, Asked, MAX_PATTERN_BYTES, Query, Reply, Verdict};
 
 /// See the module.
 pub(super) struct Solver(pub(super) Shared);
@@ -65,6 +65,7 @@ impl SolverService for Solver {
     ) -> Result<Response<pb::GetServerInfoResponse>, Status> {
         let engine = &self.0.engine;
         let (cache, tables) = (engine.cache_statistics(), engine.table_statistics());
+        let patterns = engine.pattern_statistics();
         Ok(Response::new(pb::GetServerInfoResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             limits: Some(limits(&self.0.limits)),
@@ -82,6 +83,8 @@ impl SolverService for Solver {
                 standard_bytes: tables.standard_bytes,
                 swept: tables.swept,
                 swept_bytes: tables.swept_bytes,
+                pattern_goals: patterns.goals,
+                pattern_bytes: patterns.bytes,
             }),
         }))
     }
@@ -143,5 +146,6 @@ fn limits(limits: &LimitsConfig) -> pb::Limits {
         greeting_timeout_ms: GREETING_TIMEOUT_MS,
         max_packed_cells: small(MAX_DENSE_CELLS),
         max_graph_vertices: small(MAX_GRAPH_CELLS),
+        max_pattern_bytes: MAX_PATTERN_BYTES,
     }
 }

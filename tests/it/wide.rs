@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use taquin::domain::sliding::{Board, Cell, Position, WideSpace};
+use taquin::domain::sliding::{Board, Cell, Layout, Packed32, Position, SlidingSpace, WideSpace};
 use taquin::heuristic::{DistanceSum, PatternSum};
-use taquin::search::{Budget, Limits, breadth_first, ida_star};
+use taquin::search::{Budget, Limits, Stop, breadth_first, ida_star};
 use taquin::service::pb::{self, job::Problem};
 use taquin::space::{Cost, Guide, StateSpace};
 use tokio::time::timeout;
@@ -196,6 +196,23 @@ async fn every_board_of_korf_has_its_length(talk: &mut Talk) {
         }
         assert_eq!((at.board(), solution.moves.len()), (Board::standard(16, 0), line[1] as usize));
     }
+}
+
+/// Tile 3 can never leave the end of this graph, which no rule of ours says; with hardly a choice on the way,
+/// IDA* goes some ten thousand moves deep before its budget ends it. It must not do so on a thread's stack.
+#[test]
+fn a_search_goes_as_deep_as_its_budget_lets_it() {
+    let space = SlidingSpace::<Packed32>::new(Layout::graph(4, &[(0, 1), (1, 2), (0, 2), (2, 3)]).unwrap());
+    let (start, goal) = (Board::new(&[1, 2, 0, 3]), Board::new(&[3, 2, 0, 1]));
+    let limits = Arc::new(Limits::new(Instant::now() + 2 * PATIENCE, 60_000_000, Cost::MAX));
+    let search = move || {
+        let guide = DistanceSum::new(&space, goal);
+        let (start, goal) = (Position::new(start), Position::new(goal));
+        let found = ida_star::search(&space, &guide, &start, &goal, &mut Budget::new(Arc::clone(&limits)));
+        assert_eq!(found, Err(Stop::Nodes));
+        assert!(limits.proven() > 5000, "{}", limits.proven());
+    };
+    std::thread::Builder::new().stack_size(256 << 10).spawn(search).unwrap().join().unwrap();
 }
 
 #[test]

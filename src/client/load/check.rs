@@ -98,9 +98,13 @@ pub(super) fn refused(shot: Shot, error: Verdict) -> Verdict {
     }
 }
 
+/// Moves of a wrong path that are told.
+const TOLD_MOVES: usize = 150;
+
 fn told(solution: &Solution) -> String {
-    let moves = String::from_utf8_lossy(solution.moves);
-    let vertices: Vec<_> = solution.vertices.iter().map(ToString::to_string).collect();
+    // No more than can be read: a server may send what it likes.
+    let moves = String::from_utf8_lossy(&solution.moves[..solution.moves.len().min(TOLD_MOVES)]);
+    let vertices: Vec<_> = solution.vertices.iter().take(TOLD_MOVES).map(ToString::to_string).collect();
     format!("{} moves {moves}{}", solution.distance, vertices.join(" "))
 }
 

@@ -346,7 +346,7 @@ impl<M: Mode> Driver<M> {
 }
 
 fn tell_stray(notes: &mut Notes, stray: Stray, id: &[u8]) {
-    let id = String::from_utf8_lossy(id);
+    let id = told_id(id);
     match stray {
         // It was counted as failed when it was given up.
         Stray::Late => {}
@@ -355,6 +355,14 @@ fn tell_stray(notes: &mut Notes, stray: Stray, id: &[u8]) {
             notes.wrong(Wrong::Unasked, &format!("an answer to `{id}`, which is not in flight"), 1);
         }
     }
+}
+
+/// Bytes of an id that are told.
+const TOLD_ID_BYTES: usize = 128;
+
+/// An id that a server sent, as far as it is told: it may be as long as a message.
+pub(super) fn told_id(id: &[u8]) -> String {
+    String::from_utf8_lossy(&id[..id.len().min(TOLD_ID_BYTES)]).into_owned()
 }
 
 /// When the server wants to be asked again.

@@ -274,11 +274,16 @@ fn count_text(texts: &mut BTreeMap<String, u64>, text: String, count: u64) {
     }
 }
 
+/// Whether a character is not seen, and changes where others stand.
+fn turns_text(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
 /// A text that a server may have made, without what could do harm on a terminal, and not for ever.
 pub(crate) fn harmless(text: &str) -> String {
     let mut harmless = String::new();
     for c in text.chars().take(MAX_TEXT) {
-        if c.is_control() { harmless.extend(c.escape_default()) } else { harmless.push(c) }
+        if c.is_control() || turns_text(c) { harmless.extend(c.escape_default()) } else { harmless.push(c) }
     }
     if text.chars().nth(MAX_TEXT).is_some() {
         harmless.push('…');

@@ -21,8 +21,8 @@ pub(super) enum Stray {
 struct Slot<T> {
     uses: u32,
     item: Option<T>,
-    /// The last item was not waited for.
-    abandoned: bool,
+    /// Which use of it was the last that was not waited for to its end.
+    abandoned: Option<u32>,
 }
 
 /// Slots for a number of items that is known before.
@@ -38,7 +38,7 @@ pub(super) struct Slots<T> {
 impl<T> Slots<T> {
     /// Room for so many items.
     pub(super) fn new(count: u32) -> Self {
-        let all = (0..count).map(|_| Slot { uses: 0, item: None, abandoned: false }).collect();
+        let all = (0..count).map(|_| Slot { uses: 0, item: None, abandoned: None }).collect();
         Self { all, free: (0..count).collect(), bits: count.next_power_of_two().trailing_zeros() }
     }
 
@@ -80,15 +80,15 @@ impl<T> Slots<T> {
             && let Some(item) = slot.item.take()
         {
             slot.uses = slot.uses.wrapping_add(1);
-            slot.abandoned = false;
             self.free.push_back(number);
             return Ok(item);
         }
-        Err(match slot.uses.checked_sub(1) {
-            Some(before) if id_of(before) == id && slot.abandoned => Stray::Late,
-            Some(before) if id_of(before) == id => Stray::Double,
-            _ => Stray::Unasked,
-        })
+        if slot.abandoned.is_some_and(|uses| id_of(uses) == id) {
+            slot.abandoned = None;
+            return Err(Stray::Late);
+        }
+        let is_last = slot.uses.checked_sub(1).is_some_and(|before| id_of(before) == id);
+        Err(if is_last { Stray::Double } else { Stray::Unasked })
     }
 
     /// Takes all that one need not wait for any more.
@@ -97,8 +97,8 @@ impl<T> Slots<T> {
         for (number, slot) in (0..).zip(&mut self.all) {
             if slot.item.as_ref().is_some_and(&mut is_over) {
                 over.extend(slot.item.take());
+                slot.abandoned = Some(slot.uses);
                 slot.uses = slot.uses.wrapping_add(1);
-                slot.abandoned = true;
                 self.free.push_back(number);
             }
         }
@@ -130,5 +130,18 @@ mod tests {
         assert_eq!(slots.abandon(|&c| c == 'a'), ['a']);
         assert_eq!((slots.take(ids[0]), slots.take(ids[2])), (Err(Stray::Late), Ok('c')));
         assert_eq!(slots.len(), 0);
+    }
+
+    #[test]
+    fn an_answer_is_late_though_its_slot_was_used_again() {
+        let mut slots = Slots::new(1);
+        let late = slots.next_id().unwrap();
+        slots.insert('a');
+        assert_eq!(slots.abandon(|_| true), ['a']);
+        let next = slots.next_id().unwrap();
+        slots.insert('b');
+        assert_eq!(slots.take(next), Ok('b'));
+        assert_eq!((slots.take(late), slots.take(late)), (Err(Stray::Late), Err(Stray::Unasked)));
+        assert_eq!(slots.take(next), Err(Stray::Double));
     }
 }

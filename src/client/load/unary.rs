@@ -12,7 +12,7 @@ use tonic::{Code, Status};
 
 use super::call::{Call, Inbox, Piece, garbled, told};
 use super::check::{Verdict, refused};
-use super::drive::{MAX_FRUITLESS, retry_after};
+use super::drive::{MAX_FRUITLESS, retry_after, told_id};
 use super::link::{Connected, Link};
 use super::modes::{Jobs, Mode};
 use super::notes::{Notes, Times};
@@ -42,7 +42,7 @@ struct Reply {
     /// Over which connection.
     connected: Connected,
     at: Instant,
-    /// The messages that came, and how the call ended.
+    /// The first two messages that came, and how the call ended.
     messages: Vec<Vec<u8>>,
     bytes: usize,
     end: Result<(), (Box<Status>, Fault)>,
@@ -209,9 +209,8 @@ impl Unary {
         match Jobs::read(message) {
             Err(error) => self.notes.failed(Code::Internal, &error.to_string(), asked.times, 1),
             Ok((id, _)) if wire::id(id) != Some(asked_id) => {
-                let id = String::from_utf8_lossy(id);
+                let id = told_id(id);
                 self.notes.wrong(Wrong::Unasked, &format!("an answer to `{id}`, which is another call's"), 1);
-                self.notes.wrong(Wrong::Missing, "the answer was that to another board", 1);
             }
             Ok((_, answer)) => {
                 let notes = &mut self.notes;
@@ -238,7 +237,10 @@ async fn call(connected: Connected, id: u32, request: Bytes, patience: Duration)
             };
             bytes += data.len();
             let each = inbox.each(&data, |message| {
-                messages.push(message.to_vec());
+                // Two are one too many already, and a server may send for ever.
+                if messages.len() < 2 {
+                    messages.push(message.to_vec());
+                }
                 Ok(())
             });
             each.map_err(|error| (Box::new(garbled(error)), Fault::Told))?;
