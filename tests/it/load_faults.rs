@@ -103,7 +103,7 @@ fn a_wire_that_is_cut_loses_no_board() {
             assert_eq!(loaded.count("boards/failed"), 0, "{loaded:?}");
             assert!(loaded.count("boards/resent") > 0, "{loaded:?}");
             assert_eq!(loaded.code, 4, "{loaded:?}");
-            assert_eq!(proxy.connections(), before + 1);
+            assert!(proxy.connections() > before);
         }
     });
 }
