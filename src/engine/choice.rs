@@ -5,8 +5,10 @@ use super::guides::Guides;
 use super::tables::Tables;
 use crate::domain::sliding::{Canonical, Cell, Packed32, Packing, Position, SlidingSpace, WideSpace};
 use crate::heuristic::{DistanceSum, MisplacedTiles, PatternSum};
-use crate::search::{Budget, Outcome, a_star, bidirectional, breadth_first, ida_star};
-use crate::space::Heuristic;
+use crate::search::{Budget, Outcome, Stop, a_star, bidirectional, breadth_first, ida_star};
+
+/// States that a board may take without pattern databases before it waits for them: a few milliseconds.
+const QUICK_NODES: u64 = 50_000;
 
 /// Searches a canonical instance, with what is kept between searches or without.
 ///
@@ -48,8 +50,15 @@ fn solve_wide(canonical: &Canonical, guides: &Guides, budget: &mut Budget) -> Ou
     let (start, goal) = (Position::new(canonical.start()), Position::new(canonical.goal().board()));
     let distances = DistanceSum::new(&space, goal.board());
     if PatternSum::suits(layout) {
-        // Whoever stops while he waits is told at least what costs nothing.
-        budget.prove(Heuristic::<WideSpace>::estimate(&distances, &start))?;
+        if guides.find(canonical.goal()).is_none() {
+            // A board near its goal needs no pattern database; of another something is proven meanwhile.
+            let mut quick = budget.part(QUICK_NODES);
+            let outcome = ida_star::search(&space, &distances, &start, &goal, &mut quick);
+            budget.take_back(&quick)?;
+            if outcome != Err(Stop::Nodes) {
+                return outcome;
+            }
+        }
         let guide = guides.wait_for(canonical.goal(), budget)?;
         ida_star::search(&space, &*guide, &start, &goal, budget)
     } else {

@@ -87,13 +87,18 @@ impl Guides {
         Self(Arc::new(Inner { made, making, done: Condvar::new() }))
     }
 
+    /// The pattern databases of a goal, if they are made.
+    pub(super) fn find(&self, goal: &Goal) -> Option<Arc<PatternSum>> {
+        self.0.made.get(&goal.problem())
+    }
+
     /// The pattern databases of a goal that they suit, made first if need be.
     ///
     /// # Errors
     /// The budget's [`Stop`]; the making goes on, for others may ask.
     pub(super) fn wait_for(&self, goal: &Goal, budget: &Budget) -> Result<Arc<PatternSum>, Stop> {
         loop {
-            if let Some(guide) = self.0.made.get(&goal.problem()) {
+            if let Some(guide) = self.find(goal) {
                 return Ok(guide);
             }
             budget.check()?;

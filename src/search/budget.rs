@@ -148,6 +148,25 @@ impl Budget {
         self.generated
     }
 
+    /// A budget of at most so many states, to try what may be quick before what is paid
+    /// for; short enough that nobody asks it to stop.
+    #[must_use]
+    pub fn part(&self, nodes: u64) -> Self {
+        let limits = Limits::unlimited();
+        limits.nodes.store(nodes.min(self.nodes_left()), Relaxed);
+        Self::new(Arc::new(limits))
+    }
+
+    /// Counts what a [`part`](Self::part) has spent, and says what it has proven.
+    ///
+    /// # Errors
+    /// [`Stop::Moves`], as of a bound of its own.
+    pub fn take_back(&mut self, part: &Self) -> Result<(), Stop> {
+        self.expanded += part.expanded;
+        self.generated += part.generated;
+        self.prove(part.limits.proven())
+    }
+
     /// Asks to expand one more state.
     ///
     /// # Errors

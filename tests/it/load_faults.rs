@@ -66,6 +66,18 @@ fn a_server_that_comes_late_is_waited_for() {
 }
 
 #[test]
+fn an_interrupt_before_the_run_begins_is_reported() {
+    // Nobody listens there, and that is waited for.
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let loading = Loading::start(&format!("--endpoint {free} --wait-ready 30s -n 10"));
+    pause(1500);
+    loading.interrupt();
+    let loaded = loading.end();
+    assert_eq!((loaded.code, loaded.report["ending"].as_str()), (130, Some("interrupted")), "{loaded:?}");
+    assert!(loaded.took < Duration::from_secs(10), "{loaded:?}");
+}
+
+#[test]
 fn a_server_that_is_killed_is_reported() {
     for mode in ["unary", "stream", "packed --batch 100"] {
         let worker = Worker::spawn(&["--workers", "2"]);

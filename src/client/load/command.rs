@@ -10,12 +10,12 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::super::connect;
 use super::super::output::say;
-use super::generate::{Outcome, generate};
+use super::generate::{Outcome, generate, interrupted};
 use super::link::Worker;
 use super::options::LoadOptions;
 use super::outputs::Outputs;
 use super::plan::Plan;
-use super::record::CODES;
+use super::record::{CODES, Recorder};
 use super::report::{Ending, Report};
 use super::settings::Settings;
 use crate::service::{embedded_by_default, pb};
@@ -79,13 +79,17 @@ async fn report(options: &LoadOptions, plan: &Plan, urls: &[String]) -> (Report,
         },
         _ => None,
     };
-    let workers: Arc<[Worker]> = match find(&urls, options.wait_ready).await {
-        Ok(workers) => workers.into(),
-        Err(why) => return failed(plan, &why),
+    let found = async { Ok::<_, String>((find(&urls, options.wait_ready).await?, version(&urls[0]).await)) };
+    let (workers, server_version): (Arc<[Worker]>, _) = tokio::select! {
+        found = found => match found {
+            Ok((workers, version)) => (workers.into(), version),
+            Err(why) => return failed(plan, &why),
+        },
+        () = interrupted() => return never_begun(plan, Recorder::new(), Ending::Interrupted),
     };
     let connections = plan.connections.map_or(workers.len(), |wanted| workers.len().max(wanted as usize));
     let names = workers.iter().map(|worker| worker.name.clone()).collect();
-    let settings = Settings { server: version(&urls[0]).await, ..plan.settings(connections, names) };
+    let settings = Settings { server: server_version, ..plan.settings(connections, names) };
     match generate(plan, &workers, connections).await {
         Ok(outcome) => {
             drop(server);
@@ -128,12 +132,15 @@ async fn version(url: &str) -> Option<String> {
     timeout(VERSION_TIME, asked).await.ok()?.filter(|version| !version.is_empty())
 }
 
-/// The report of a run that never began.
+/// The report of a run that could not begin.
 fn failed(plan: &Plan, why: &str) -> (Report, bool) {
-    let mut seen = super::record::Recorder::new();
+    let mut seen = Recorder::new();
     seen.connect_error(why);
+    never_begun(plan, seen, Ending::Failed(why.to_owned()))
+}
+
+fn never_begun(plan: &Plan, seen: Recorder, ending: Ending) -> (Report, bool) {
     let settings = plan.settings(0, Vec::new());
-    let ending = Ending::Failed(why.to_owned());
     (Report::new(seen, settings, std::time::SystemTime::now(), Duration::ZERO, ending), true)
 }
 

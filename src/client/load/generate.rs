@@ -175,7 +175,7 @@ async fn lead(plan: &Plan, run: &Arc<Run>, threads: &mut Threads, seen: &mut Rec
 }
 
 /// Ends when the user wants an end; if that can't be known, never.
-async fn interrupted() {
+pub(super) async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }
