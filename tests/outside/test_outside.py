@@ -323,7 +323,7 @@ def malformed_jobs():
         (pb.Job(sliding={"grid": grid, "start": start, "goal": (1,) * 9}), "job.sliding.goal[1]"),
         (pb.Job(sliding={"grid": {"columns": 3}, "start": start}), "job.sliding.grid.rows"),
         (pb.Job(sliding={"grid": {"rows": 3}, "start": start}), "job.sliding.grid.columns"),
-        (pb.Job(sliding={"grid": {"rows": 4, "columns": 4}, "start": range(16)}), "job.sliding.grid"),
+        (pb.Job(sliding={"grid": {"rows": 4, "columns": 5}, "start": range(20)}), "job.sliding.grid"),
         (pb.Job(sliding={"grid": {"rows": most, "columns": most}, "start": start}), "job.sliding.grid"),
         (pb.Job(sliding={"start": start}), "job.sliding.layout"),
         (pb.Job(), "job.problem"),
@@ -938,7 +938,7 @@ class Grpcurl(CommandLine):
 
     def test_server_info(self):
         info = json.loads(self.grpcurl(f"{SERVICE}/GetServerInfo"))
-        self.assertEqual(info["limits"]["maxCells"], 9)
+        self.assertEqual(info["limits"]["maxCells"], 16)
 
     def test_health(self):
         data = json.dumps({"service": SERVICE})
