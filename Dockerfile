@@ -6,7 +6,7 @@ WORKDIR /src
 COPY Cargo.toml Cargo.lock build.rs ./
 COPY proto proto
 RUN mkdir -p src/bin benches \
- && touch src/lib.rs benches/search.rs benches/roof.rs \
+ && touch src/lib.rs benches/roof.rs benches/search.rs benches/wide.rs \
  && echo 'fn main() {}' | tee src/bin/taquin-server.rs > src/bin/taquin-client.rs \
  && cargo build --release --locked --bins \
  && cargo clean --release --locked --package taquin \
