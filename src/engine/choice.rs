@@ -13,7 +13,7 @@ const QUICK_NODES: u64 = 50_000;
 /// Searches a canonical instance, with what is kept between searches or without.
 ///
 /// # Errors
-/// The budget's [`Stop`](crate::search::Stop).
+/// The budget's [`Stop`].
 pub(super) fn solve(
     canonical: &Canonical,
     algorithm: Algorithm,
