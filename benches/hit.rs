@@ -5,11 +5,11 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use taquin::config::{LimitsConfig, Sweep};
-use taquin::engine::{Algorithm, Asked, Engine, Priority, Query, Verdict};
+use taquin::engine::{Asked, Engine, Query, Verdict};
 use taquin::service::start_engine;
-use taquin::space::Cost;
 
 use crate::boards;
+use crate::query::path_of;
 
 const BOARDS: usize = 8192;
 const ROUNDS: usize = 101;
@@ -20,20 +20,8 @@ pub(crate) async fn measure() {
     while !engine.table_statistics().standard_ready {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    let query = |instance| Query {
-        instance,
-        algorithm: Algorithm::Auto,
-        time: Duration::from_mins(1),
-        deadline: None,
-        max_nodes: u64::MAX,
-        max_moves: Cost::MAX,
-        priority: Priority::Normal,
-        smallest: false,
-        bypass_cache: false,
-        bypass_table: false,
-        fault: None,
-    };
-    let queries: Vec<Query> = boards::random(BOARDS, 3, &[]).into_iter().map(query).collect();
+    let boards = boards::random(BOARDS, 3, &[]).into_iter();
+    let queries: Vec<Query> = boards.map(|instance| path_of(instance, false)).collect();
     let mut times: Vec<Duration> = (0..ROUNDS).map(|_| ask_all(&engine, &queries)).collect();
     times.sort_unstable();
     let board = times[ROUNDS / 2].as_secs_f64() * 1e9 / BOARDS as f64;

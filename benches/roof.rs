@@ -7,6 +7,7 @@ mod driver;
 mod echo;
 mod hit;
 mod load;
+mod query;
 mod ready;
 
 use std::net::SocketAddr;

@@ -3,18 +3,20 @@
 #![expect(clippy::cast_precision_loss, reason = "figures for people")]
 
 mod boards;
+mod query;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use taquin::config::{LimitsConfig, Sweep};
 use taquin::domain::sliding::{Board, Instance, Layout, Position, Setup, WideSpace};
-use taquin::engine::{Algorithm, Answer, Asked, Priority, Query, Reply, Verdict};
+use taquin::engine::{Answer, Asked, Reply, Verdict};
 use taquin::heuristic::PatternSum;
 use taquin::search::{Budget, Limits, ida_star};
 use taquin::service::start_engine;
-use taquin::space::Cost;
 use tokio::sync::mpsc;
+
+use query::path_of;
 
 const KORF: &str = include_str!("../tests/data/korf100.txt");
 const RANDOM_BOARDS: usize = 1000;
@@ -97,19 +99,7 @@ async fn by_workers(workers: usize, boards: &[(Instance, Option<usize>)]) -> f64
     let engine = start_engine(&LimitsConfig::default(), workers, Sweep::Off).expect("threads");
     let (answers, mut landed) = mpsc::unbounded_channel::<Answer>();
     let ask = |instance: &Instance| {
-        let query = Query {
-            instance: instance.clone(),
-            algorithm: Algorithm::Auto,
-            time: Duration::from_mins(1),
-            deadline: None,
-            max_nodes: u64::MAX,
-            max_moves: Cost::MAX,
-            priority: Priority::Normal,
-            smallest: false,
-            bypass_cache: true,
-            bypass_table: false,
-            fault: None,
-        };
+        let query = path_of(instance.clone(), true);
         let answers = answers.clone();
         match engine.ask(&query, || Reply::new(move |answer| drop(answers.send(answer)))) {
             Ok(Asked::Later(ticket)) => ticket,

@@ -17,7 +17,7 @@ use crate::table::Table;
 /// Searches towards one goal before it gets a table of its own: a sweep of nine cells costs
 /// about as much as a few hundred searches, and one that was asked so often will be again.
 const ASKED_OFTEN: u32 = 64;
-/// States of a goal's half: enough that a random 3x3 board is some 130 expansions from
+/// States of a goal's half: enough that a random 3x3 board is some 165 expansions from
 /// it, and few enough to stay near the processor.
 const HALF_STATES: usize = 8192;
 /// What a search must be allowed to expand to make a goal's half: more than most of them need.

@@ -196,10 +196,10 @@ impl Placements {
 
     /// The cells of the region that a free cell is in, a bit each.
     pub(super) fn region(&self, placement: Placement, blank: Cell) -> u16 {
-        let (set, all) = (self.set(placement.cells), u16::MAX >> (MAX_CELLS - self.layout.cells()));
+        let set = self.set(placement.cells);
         let number = region(set, blank);
         let free = (0..).take(self.layout.cells()).filter(|&cell| region(set, cell) == number);
-        free.fold(0_u16, |cells, cell| cells | 1 << cell) & !placement.cells & all
+        free.fold(0_u16, |cells, cell| cells | 1 << cell) & !placement.cells
     }
 
     /// The placement once a tile has stepped from its cell to a free one next to it.

@@ -1,7 +1,7 @@
 //! The real client, run as a user runs it.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 
 /// What came of a run.
@@ -12,17 +12,22 @@ pub(crate) struct Ran {
     pub(crate) stderr: String,
 }
 
-/// Runs `taquin-client` with these arguments and this standard input; it ends by itself, at
-/// the latest by its own timeout.
-pub(crate) fn client(arguments: &[&str], stdin: &str) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_taquin-client"))
+/// Starts `taquin-client` with these arguments, and with pipes.
+pub(crate) fn start<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_taquin-client"))
         .args(arguments)
         .env_remove("TAQUIN_ENDPOINT")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .unwrap();
+        .unwrap()
+}
+
+/// Runs `taquin-client` with these arguments and this standard input; it ends by itself, at
+/// the latest by its own timeout.
+pub(crate) fn client(arguments: &[&str], stdin: &str) -> Ran {
+    let mut child = start(arguments.iter().copied());
     let mut pipe = child.stdin.take().unwrap();
     let stdin = stdin.to_owned();
     // A client that reads no input closes the pipe, which is its right.

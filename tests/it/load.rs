@@ -1,7 +1,7 @@
 //! The load as a user runs it: what is sent, how, for how long, and what the report says of it.
 
 use std::io::Write;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -9,6 +9,7 @@ use serde_json::Value;
 use taquin::config::LimitsConfig;
 use taquin::service::Embedded;
 
+use crate::cli;
 use crate::support::{run, serve};
 
 /// A run of the load with a report in JSON.
@@ -30,15 +31,8 @@ impl Loading {
     }
 
     fn start_with(arguments: &str, stdin: &str) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_taquin-client"))
-            .args(["load", "--format", "json"])
-            .args(arguments.split_whitespace())
-            .env_remove("TAQUIN_ENDPOINT")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child =
+            cli::start(["load", "--format", "json"].into_iter().chain(arguments.split_whitespace()));
         // One that reads no input closes the pipe, which is its right.
         drop(child.stdin.take().unwrap().write_all(stdin.as_bytes()));
         Self(child, Instant::now())

@@ -99,14 +99,9 @@ impl<M: Mode> Driver<M> {
             Some(connected) => cut.run_until_cancelled(self.calls(connected)).await.flatten(),
             None => None,
         };
-        // Boards of a run that is over are unfinished; others have failed.
         let left = self.slots.abandon(|_| true).into_iter().chain(std::mem::take(&mut self.again));
         for entry in left.collect::<Vec<_>>() {
-            let boards = self.mode.boards(&entry.item);
-            match &reason {
-                Some(reason) => self.notes.failed(Code::Unavailable, reason, entry.times, boards),
-                None => self.notes.unfinished(entry.times, boards),
-            }
+            self.notes.left(reason.as_deref(), entry.times, self.mode.boards(&entry.item));
         }
         self.notes.finish()
     }

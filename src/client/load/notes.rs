@@ -61,8 +61,16 @@ impl Notes {
         }
     }
 
+    /// Boards are left: those of a run that is over are unfinished, those of a driver that gave up have failed.
+    pub(super) fn left(&mut self, gave_up: Option<&str>, times: Times, boards: u64) {
+        match gave_up {
+            Some(reason) => self.failed(Code::Unavailable, reason, times, boards),
+            None => self.unfinished(times, boards),
+        }
+    }
+
     /// Boards had no answer when the run ended.
-    pub(super) fn unfinished(&mut self, times: Times, boards: u64) {
+    fn unfinished(&mut self, times: Times, boards: u64) {
         if self.counts(times) {
             self.recorder.unfinished(boards);
         }

@@ -91,10 +91,7 @@ impl Unary {
         };
         let left = self.slots.abandon(|_| true).into_iter().chain(std::mem::take(&mut self.again));
         for asked in left.collect::<Vec<_>>() {
-            match &reason {
-                Some(reason) => self.notes.failed(Code::Unavailable, reason, asked.times, 1),
-                None => self.notes.unfinished(asked.times, 1),
-            }
+            self.notes.left(reason.as_deref(), asked.times, 1);
         }
         self.notes.finish()
     }
