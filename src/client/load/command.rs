@@ -18,6 +18,7 @@ use super::plan::Plan;
 use super::record::{CODES, Recorder};
 use super::report::{Ending, Report};
 use super::settings::Settings;
+use super::threshold;
 use crate::service::{embedded_by_default, pb};
 
 /// How long a server may take to say its version.
@@ -96,7 +97,7 @@ async fn report(options: &LoadOptions, plan: &Plan, urls: &[String]) -> (Report,
             let is_faulty = is_faulty(plan, &outcome);
             let Outcome { seen, started, elapsed, ending } = outcome;
             let mut report = Report::new(seen, settings, started, elapsed, ending);
-            report.judge(&options.report.fail_if);
+            threshold::judge(&mut report, &options.report.fail_if);
             (report, is_faulty)
         }
         Err(error) => failed(plan, &format!("can't start a thread: {error}")),

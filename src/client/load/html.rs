@@ -9,8 +9,7 @@ use prost_types::Timestamp;
 
 use super::plot::{Axis, Line, Plot, Stretch};
 use super::record::Share;
-use super::report::{Distribution, Ending, Interval, Latency, PERCENTS, Report};
-use super::threshold::Verdict;
+use super::report::{Distribution, Ending, Interval, Latency, PERCENTS, Report, Verdict};
 use super::units::{count, number, per_second, percent, share, time};
 use super::words;
 

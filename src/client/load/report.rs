@@ -2,6 +2,7 @@
 //!
 //! It must never know: how a report is written, where it goes.
 
+use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use hdrhistogram::Histogram;
@@ -11,7 +12,6 @@ use super::latency::Latencies;
 use super::record::{Exemplified, FATES, Recorder, SOURCES, Share, WRONGS, harmless};
 use super::series::{Series, Slot};
 use super::settings::Settings;
-use super::threshold::{Threshold, Verdict};
 use super::units::{float, per_second, share};
 use crate::client::answer::code_name;
 
@@ -128,6 +128,24 @@ pub(crate) struct Interval {
     pub(crate) times: Option<[Duration; 3]>,
 }
 
+/// What came of a condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// The condition as it was written.
+    pub(crate) condition: String,
+    /// What was measured, in words.
+    pub(crate) measured: String,
+    /// Whether it holds, so that the run failed.
+    pub(crate) holds: bool,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let holds = if self.holds { "FAILED" } else { "ok" };
+        write!(f, "{holds:<6} {}: {}", self.condition, self.measured)
+    }
+}
+
 impl Report {
     /// The report of what all drivers saw in a run that began and ended so.
     pub(crate) fn new(
@@ -174,11 +192,6 @@ impl Report {
             verdicts: Vec::new(),
             settings,
         }
-    }
-
-    /// Holds the report against conditions that must not hold, and keeps what came of it.
-    pub(crate) fn judge(&mut self, thresholds: &[Threshold]) {
-        self.verdicts = thresholds.iter().map(|threshold| threshold.judge(self)).collect();
     }
 
     /// Boards that succeeded, a second.

@@ -7,7 +7,7 @@ use tonic::Code;
 
 use super::super::record::{Fate, MAX_TEXTS, Recorder, Sample};
 use super::super::synthetic::{HOSTILE, frozen, sample, settings, silent, troubled};
-use super::super::{csv, html, json, summary, synthetic};
+use super::super::{csv, html, json, summary, synthetic, threshold};
 use super::*;
 
 fn near(time: Duration, seconds: f64) -> bool {
@@ -190,7 +190,7 @@ fn json_is_documented_field_by_field() {
     }
     let mut used = std::collections::BTreeSet::new();
     for mut report in [frozen(), troubled()] {
-        report.judge(&["p99>1s".parse().unwrap()]);
+        threshold::judge(&mut report, &["p99>1s".parse().unwrap()]);
         names(&serde_json::from_str(&json::render(&report)).unwrap(), "", &mut used);
     }
     // A distribution is described once.
@@ -250,7 +250,7 @@ fn a_page_stands_alone_and_escapes_what_it_is_given() {
 fn pages_to_look_at() {
     let Ok(folder) = std::env::var("TAQUIN_PAGES") else { return };
     for (name, mut report) in [("frozen", frozen()), ("troubled", troubled()), ("silent", silent())] {
-        report.judge(&["p99>1s".parse().unwrap(), "errors>5%".parse().unwrap()]);
+        threshold::judge(&mut report, &["p99>1s".parse().unwrap(), "errors>5%".parse().unwrap()]);
         let path = std::path::Path::new(&folder).join(name);
         std::fs::write(path.with_extension("html"), html::render(&report)).unwrap();
         std::fs::write(path.with_extension("json"), json::render(&report)).unwrap();

@@ -2,11 +2,10 @@
 //!
 //! It must never know: how a report is written, what an exit code is.
 
-use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::report::Report;
+use super::report::{Report, Verdict};
 use super::units::{self, float};
 
 /// What may be written.
@@ -22,17 +21,6 @@ pub(crate) struct Threshold {
     operator: Operator,
     /// Nanoseconds, boards a second, boards, or a share from 0 to 1, by the metric.
     limit: f64,
-}
-
-/// What came of a condition.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Verdict {
-    /// The condition as it was written.
-    pub(crate) condition: String,
-    /// What was measured, in words.
-    pub(crate) measured: String,
-    /// Whether it holds, so that the run failed.
-    pub(crate) holds: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,23 +66,21 @@ impl FromStr for Threshold {
     }
 }
 
+/// Holds a report against conditions that must not hold, and keeps with it what came of them.
+pub(crate) fn judge(report: &mut Report, thresholds: &[Threshold]) {
+    report.verdicts = thresholds.iter().map(|threshold| threshold.judge(report)).collect();
+}
+
 impl Threshold {
     /// Whether the condition holds for a run. Of times it holds too if no board succeeded, since there is then
     /// nothing to say that all is well.
-    pub(super) fn judge(&self, report: &Report) -> Verdict {
+    fn judge(&self, report: &Report) -> Verdict {
         let measured = self.metric.of(report);
         Verdict {
             condition: self.text.clone(),
             measured: measured.map_or_else(|| "no board succeeded".into(), |value| self.metric.show(value)),
             holds: measured.is_none_or(|value| self.operator.holds(value, self.limit)),
         }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let holds = if self.holds { "FAILED" } else { "ok" };
-        write!(f, "{holds:<6} {}: {}", self.condition, self.measured)
     }
 }
 
