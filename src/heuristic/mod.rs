@@ -4,6 +4,7 @@
 mod distance;
 mod misplaced;
 mod pattern;
+mod pattern_fill;
 mod pattern_sum;
 mod placement;
 

@@ -19,7 +19,7 @@ const MAX_PATTERNS: usize = 3;
 const MAX_VIEWS: usize = 2;
 /// The cells of each pattern of the 4x4 goal whose blank is on the first. Of several that
 /// were tried these had the fewest nodes on Korf's boards; `benches/README.md` has the figures.
-const FOUR_BY_FOUR: [&[Cell]; 3] = [&[1, 4, 5, 8, 9, 12], &[2, 3, 6, 7, 10, 11], &[13, 14, 15]];
+const FOUR_BY_FOUR: &[&[Cell]] = &[&[1, 4, 5, 8, 9, 12], &[2, 3, 6, 7, 10, 11], &[13, 14, 15]];
 
 /// See the module.
 #[derive(Debug)]
@@ -64,19 +64,10 @@ impl PatternSum {
         assert!(Self::suits(layout), "no patterns for this layout");
         let Shape::Grid { columns, .. } = layout.shape() else { unreachable!("they suit grids alone") };
         let patterns = patterns(layout, goal);
-        let fill = |tiles: &Vec<Tile>| {
-            PatternTable::new(layout, tiles, columns.into(), goal, &mut Budget::new(Arc::clone(limits)))
-        };
-        let tables = thread::scope(|scope| {
-            // Where the system gives no thread, this one fills that table too.
-            let begin = |tiles| (tiles, thread::Builder::new().spawn_scoped(scope, move || fill(tiles)));
-            let fills: Vec<_> = patterns.iter().map(begin).collect();
-            let done = fills.into_iter().map(|(tiles, filling)| match filling {
-                Ok(filling) => filling.join().expect("a fill does not panic"),
-                Err(_) => fill(tiles),
-            });
-            done.collect::<Result<Vec<PatternTable>, Stop>>()
-        })?;
+        let tables = patterns
+            .iter()
+            .map(|tiles| PatternTable::new(layout, tiles, goal, limits))
+            .collect::<Result<Vec<PatternTable>, Stop>>()?;
         let views = symmetries(layout, goal.cell_of(0));
         let views = views.into_iter().take(MAX_VIEWS).map(|cells| View::new(cells, goal, layout, &tables));
         Ok(Self { views: views.collect(), tables })
@@ -144,11 +135,11 @@ impl Guide<WideSpace> for PatternSum {
         let mut mark = *mark;
         let tile = usize::from(position.board().tile(from));
         for ((view, parts), sum) in self.views.iter().zip(&mut mark.parts).zip(&mut mark.sums) {
-            let (table, number) = view.seats[tile];
+            let (table, _) = view.seats[tile];
             let part = &mut parts[usize::from(table)];
             let (from, to) = (view.cells[usize::from(from)], view.cells[usize::from(position.blank())]);
             let before = part.1;
-            *part = self.tables[usize::from(table)].follow(*part, number.into(), from, to);
+            *part = self.tables[usize::from(table)].follow(*part, from, to);
             *sum = *sum + part.1 - before;
             // A view that is enough spares the others.
             if Cost::from(*sum) > most {
@@ -167,7 +158,12 @@ fn patterns(layout: &Layout, goal: Board) -> Vec<Vec<Tile>> {
     if (rows, columns) == (4, 4) {
         // A blank elsewhere leaves its place to the tile on the first cell.
         let instead = |&cell: &Cell| if cell == blank { 0 } else { cell };
-        return FOUR_BY_FOUR.map(|cells| tiles(&cells.iter().map(instead).collect::<Vec<_>>())).into();
+        let cells: &[&[Cell]] = if std::env::var("LARGE").is_ok() {
+            &[&[1, 4, 5, 8, 9, 12, 13], &[2, 3, 6, 7, 10, 11, 14, 15]]
+        } else {
+            FOUR_BY_FOUR
+        };
+        return cells.iter().map(|cells| tiles(&cells.iter().map(instead).collect::<Vec<_>>())).collect();
     }
     // Column by column: tiles that are near each other hinder each other most.
     let by_column = (0..columns).flat_map(|column| (0..rows).map(move |row| row * columns + column));
