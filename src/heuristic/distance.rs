@@ -3,7 +3,7 @@
 //! not counted: it moves with every tile, and counting it overestimates.
 
 use crate::domain::sliding::{Board, Cell, Packing, Position, SlidingSpace};
-use crate::space::{Cost, Guide, Heuristic, StateSpace};
+use crate::space::{Cost, Guide, Heuristic, Lead, StateSpace};
 
 /// See the module.
 #[derive(Debug)]
@@ -49,9 +49,19 @@ impl<S: StateSpace<State = Position, Action = Cell>> Guide<S> for DistanceSum {
         (estimate, estimate)
     }
 
-    fn follow(&self, &mark: &Cost, position: &Position, from: Cell, most: Cost) -> Result<Cost, Cost> {
-        let tile = position.board().tile(from);
-        let mark = mark - self.step(tile, from.into()) + self.step(tile, position.blank().into());
-        if mark > most { Err(mark) } else { Ok(mark) }
+    fn sift(&self, leads: &mut Vec<Lead<S, Cost>>) -> Option<Cost> {
+        let mut out = None;
+        leads.retain_mut(|lead| {
+            let board = lead.state.board();
+            let tile = board.tile(lead.action);
+            lead.mark = lead.mark - self.step(tile, lead.action.into()) + self.step(tile, lead.state.blank().into());
+            let within = lead.mark <= lead.left;
+            if !within {
+                let by = lead.mark - lead.left;
+                out = Some(out.map_or(by, |out: Cost| out.min(by)));
+            }
+            within
+        });
+        out
     }
 }

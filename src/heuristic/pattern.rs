@@ -76,17 +76,13 @@ impl PatternTable {
         (start, value)
     }
 
-    /// The placement and the value once a tile has stepped from its cell into the blank's.
     #[inline]
-    pub(super) fn follow(&self, (placement, value): (Placement, u8), from: Cell, to: Cell) -> (Placement, u8) {
-        let stepped = placement.stepped(from, to);
-        let up = value + 1;
-        let bit = self.bit(self.placements.place(stepped, from));
-        // One below 0 has the second bit of three, so at 0 it is always one up.
-        (stepped, if up >> 1 & 1 == bit { up } else { value - 1 })
+    pub(super) fn place(&self, placement: Placement, blank: Cell) -> usize {
+        self.placements.place(placement, blank)
     }
 
-    fn bit(&self, place: usize) -> u8 {
+    #[inline]
+    pub(super) fn bit(&self, place: usize) -> u8 {
         (self.bits[place / 64] >> (place % 64) & 1) as u8
     }
 

@@ -9,7 +9,8 @@ use super::pattern::PatternTable;
 use super::placement::Placement;
 use crate::domain::sliding::{Board, Cell, Layout, Position, Shape, Shared, Tile, WideSpace};
 use crate::search::{Budget, Limits, Stop};
-use crate::space::{Cost, Guide};
+use crate::space::{Cost, Guide, Lead};
+const CHUNK: usize = 64;
 
 /// Tiles of a pattern: six of sixteen cells take 1.4 MB and a second to fill.
 const PATTERN_TILES: usize = 6;
@@ -124,29 +125,60 @@ impl Guide<WideSpace> for PatternSum {
         (mark, most.into())
     }
 
-    #[inline]
-    fn follow(
-        &self,
-        mark: &PatternMark,
-        position: &Position,
-        from: Cell,
-        most: Cost,
-    ) -> Result<PatternMark, Cost> {
-        let mut mark = *mark;
-        let tile = usize::from(position.board().tile(from));
-        for ((view, parts), sum) in self.views.iter().zip(&mut mark.parts).zip(&mut mark.sums) {
-            let (table, _) = view.seats[tile];
-            let part = &mut parts[usize::from(table)];
-            let (from, to) = (view.cells[usize::from(from)], view.cells[usize::from(position.blank())]);
-            let before = part.1;
-            *part = self.tables[usize::from(table)].follow(*part, from, to);
-            *sum = *sum + part.1 - before;
-            // A view that is enough spares the others.
-            if Cost::from(*sum) > most {
-                return Err(Cost::from(*sum));
-            }
+    fn sift(&self, leads: &mut Vec<Lead<WideSpace, PatternMark>>) -> Option<Cost> {
+        let mut out = Cost::MAX;
+        for number in 0..self.views.len() {
+            out = out.min(self.sift_view(number, leads));
         }
-        Ok(mark)
+        (out != Cost::MAX).then_some(out)
+    }
+}
+
+impl PatternSum {
+    #[inline]
+    fn sift_view(&self, number: usize, leads: &mut Vec<Lead<WideSpace, PatternMark>>) -> Cost {
+        let view = &self.views[number];
+        let mut out = Cost::MAX;
+        let mut kept = 0;
+        let mut begun = 0;
+        while begun < leads.len() {
+            let chunk = &mut leads[begun..];
+            let count = chunk.len().min(CHUNK);
+            let chunk = &mut chunk[..count];
+            let mut places = [0_usize; CHUNK];
+            let mut which = [0_u8; CHUNK];
+            for (lead, (place, which)) in chunk.iter_mut().zip(places.iter_mut().zip(&mut which)) {
+                let tile = usize::from(lead.state.board().tile(lead.action));
+                *which = view.seats[tile].0;
+                let table = usize::from(*which);
+                let (from, to) =
+                    (view.cells[usize::from(lead.action)], view.cells[usize::from(lead.state.blank())]);
+                let part = &mut lead.mark.parts[number][table].0;
+                *part = part.stepped(from, to);
+                *place = self.tables[table].place(*part, from);
+            }
+            let mut bits = [0_u8; CHUNK];
+            for ((&place, &which), bit) in places.iter().zip(&which).zip(&mut bits).take(count) {
+                *bit = self.tables[usize::from(which)].bit(place);
+            }
+            for at in 0..count {
+                let lead = &mut leads[begun + at];
+                let value = &mut lead.mark.parts[number][usize::from(which[at])].1;
+                let up = *value + 1;
+                let rise = up >> 1 & 1 == bits[at];
+                *value = if rise { up } else { *value - 1 };
+                let sum = &mut lead.mark.sums[number];
+                *sum = if rise { *sum + 1 } else { *sum - 1 };
+                let (sum, left) = (Cost::from(*sum), lead.left);
+                let within = sum <= left;
+                out = out.min(if within { Cost::MAX } else { sum - left });
+                leads[kept] = leads[begun + at];
+                kept += usize::from(within);
+            }
+            begun += count;
+        }
+        leads.truncate(kept);
+        out
     }
 }
 

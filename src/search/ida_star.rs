@@ -7,7 +7,10 @@
 //! the space, the first path found is the smallest.
 
 use super::{Budget, Outcome, Stop};
-use crate::space::{Cost, Guide, StateSpace};
+use crate::space::{Cost, Guide, Lead, StateSpace};
+
+/// Leads that are followed at once.
+const BATCH: usize = 16;
 
 /// The smallest shortest path from `start` to the goal of `guide`. Where there is no
 /// path it may search for ever: only what can be solved, or is under a budget, is for it.
@@ -55,60 +58,78 @@ enum Dived<A> {
     Beyond(Cost),
 }
 
-/// A state on the way, and what is left to try there. The way is kept on the heap: where
-/// there is hardly a choice it grows as long as the budget lets it.
-struct Step<'s, S: StateSpace + 's, M> {
-    state: S::State,
-    mark: M,
-    /// The action that led here, and the one that takes it back; the start has none.
-    came: Option<(S::Action, S::Action)>,
-    actions: S::Actions<'s>,
+/// An action of a path, and the number of the one before it.
+struct Step<A> {
+    action: A,
+    before: usize,
 }
 
 impl<'s, S: StateSpace, G: Guide<S>> Dive<'s, S, G> {
     fn from(&self, start: &S::State, mark: G::Mark, budget: &mut Budget) -> Result<Dived<S::Action>, Stop> {
         let mut beyond = Cost::MAX;
-        let mut way = vec![self.step(start.clone(), mark, None, budget)?];
-        let mut left = self.bound;
-        while let Some(Step { state, mark, came, actions }) = way.last_mut() {
-            let Some(action) = actions.next() else {
-                way.pop();
-                left += 1;
-                continue;
-            };
-            if came.is_some_and(|(_, back)| back == action) {
+        let (mut open, mut batch, mut leads, mut ways) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut found = None;
+        self.expand(start, None, mark, self.bound, 0, &mut leads, budget)?;
+        loop {
+            if let Some(out) = self.guide.sift(&mut leads) {
+                beyond = beyond.min(self.bound + out);
+            }
+            open.append(&mut leads);
+            let Some(last) = open.last() else { break };
+            let last: &Lead<S, G::Mark> = last;
+            ways.truncate(last.way);
+            batch.extend(open.drain(open.len().saturating_sub(BATCH)..));
+            for lead in batch.drain(..) {
+                let mut state = lead.state.clone();
+                let back = self.space.apply(&mut state, lead.action);
+                if lead.left == 0 {
+                    if self.space.pack(&state) == self.goal {
+                        // What comes after it is of no interest any more.
+                        open.clear();
+                        leads.clear();
+                        found = Some(Self::way(&ways, &lead));
+                    } else {
+                        beyond = beyond.min(self.bound + 1);
+                    }
+                    continue;
+                }
+                ways.push(Step { action: lead.action, before: lead.way });
+                self.expand(&state, Some(back), lead.mark, lead.left, ways.len(), &mut leads, budget)?;
+            }
+        }
+        Ok(found.map_or(Dived::Beyond(beyond), Dived::Found))
+    }
+
+    fn way(ways: &[Step<S::Action>], lead: &Lead<S, G::Mark>) -> Vec<S::Action> {
+        let (mut path, mut way) = (vec![lead.action], lead.way);
+        while way > 0 {
+            let step: &Step<_> = &ways[way - 1];
+            path.push(step.action);
+            way = step.before;
+        }
+        path.reverse();
+        path
+    }
+
+    #[inline]
+    fn expand(
+        &self,
+        state: &S::State,
+        back: Option<S::Action>,
+        mark: G::Mark,
+        left: Cost,
+        way: usize,
+        leads: &mut Vec<Lead<S, G::Mark>>,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
+        budget.expand()?;
+        for action in self.space.actions(state).rev() {
+            if back == Some(action) {
                 continue;
             }
             budget.generate();
-            match self.guide.follow(mark, state, action, left - 1) {
-                Err(estimate) => beyond = beyond.min(self.bound - left + 1 + estimate),
-                Ok(mark) => {
-                    let mut next = state.clone();
-                    let back = self.space.apply(&mut next, action);
-                    if left > 1 {
-                        way.push(self.step(next, mark, Some((action, back)), budget)?);
-                        left -= 1;
-                    } else if self.space.pack(&next) == self.goal {
-                        let path = way.iter().filter_map(|step| step.came.map(|(action, _)| action));
-                        return Ok(Dived::Found(path.chain([action]).collect()));
-                    } else {
-                        // No path is shorter than the bound, so a goal that is nearer was never passed.
-                        beyond = beyond.min(self.bound + 1);
-                    }
-                }
-            }
+            leads.push(Lead { state: state.clone(), action, mark, left: left - 1, way });
         }
-        Ok(Dived::Beyond(beyond))
-    }
-
-    fn step(
-        &self,
-        state: S::State,
-        mark: G::Mark,
-        came: Option<(S::Action, S::Action)>,
-        budget: &mut Budget,
-    ) -> Result<Step<'s, S, G::Mark>, Stop> {
-        budget.expand()?;
-        Ok(Step { actions: self.space.actions(&state), state, mark, came })
+        Ok(())
     }
 }
