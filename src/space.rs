@@ -67,7 +67,7 @@ pub struct Lead<S: StateSpace, M> {
     /// The most actions that may be left after it.
     pub left: Cost,
     /// The search's own note of how it came here.
-    pub way: usize,
+    pub way: u32,
 }
 
 impl<S: StateSpace<State: Copy>, M: Copy> Clone for Lead<S, M> {

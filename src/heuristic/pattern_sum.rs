@@ -40,11 +40,18 @@ struct View {
     seats: [(u8, u8); 16],
 }
 
-/// Placement and value in each table, and their sum, as each view has them.
-#[derive(Clone, Copy, Debug)]
-pub struct PatternMark {
-    parts: [[(Placement, u8); MAX_PATTERNS]; MAX_VIEWS],
-    sums: [u8; MAX_VIEWS],
+/// What is kept of a board, as each view has it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PatternMark([Seen; MAX_VIEWS]);
+
+/// Placement and value in each table, and the sum of the values. Each of a kind stands together: a
+/// mark is copied often, and so it is small.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    orders: [u32; MAX_PATTERNS],
+    cells: [u16; MAX_PATTERNS],
+    values: [u8; MAX_PATTERNS],
+    sum: u8,
 }
 
 impl PatternSum {
@@ -112,16 +119,17 @@ impl Guide<WideSpace> for PatternSum {
     type Mark = PatternMark;
 
     fn mark(&self, position: &Position) -> (PatternMark, Cost) {
-        let mut mark = PatternMark { parts: Default::default(), sums: [0; MAX_VIEWS] };
+        let mut mark = PatternMark::default();
         let cells = self.tables[0].cells();
-        for ((view, parts), sum) in self.views.iter().zip(&mut mark.parts).zip(&mut mark.sums) {
-            let seen = view.seen(position.board(), cells);
-            for (table, part) in self.tables.iter().zip(parts) {
-                *part = table.look_up(seen);
-                *sum += part.1;
+        for (view, seen) in self.views.iter().zip(&mut mark.0) {
+            let board = view.seen(position.board(), cells);
+            for (number, table) in self.tables.iter().enumerate() {
+                let (Placement { cells, order }, value) = table.look_up(board);
+                (seen.cells[number], seen.orders[number], seen.values[number]) = (cells, order, value);
+                seen.sum += value;
             }
         }
-        let most = mark.sums.iter().max().copied().unwrap_or(0);
+        let most = mark.0.iter().map(|seen| seen.sum).max().unwrap_or(0);
         (mark, most.into())
     }
 
@@ -153,26 +161,28 @@ impl PatternSum {
                 let table = usize::from(*which);
                 let (from, to) =
                     (view.cells[usize::from(lead.action)], view.cells[usize::from(lead.state.blank())]);
-                let part = &mut lead.mark.parts[number][table].0;
-                *part = part.stepped(from, to);
-                *place = self.tables[table].place(*part, from);
+                let seen = &mut lead.mark.0[number];
+                let before = Placement { cells: seen.cells[table], order: seen.orders[table] };
+                let placement = before.stepped(from, to);
+                (seen.cells[table], seen.orders[table]) = (placement.cells, placement.order);
+                *place = self.tables[table].place(placement, from);
             }
             let mut bits = [0_u8; CHUNK];
             for ((&place, &which), bit) in places.iter().zip(&which).zip(&mut bits).take(count) {
                 *bit = self.tables[usize::from(which)].bit(place);
             }
             for at in 0..count {
-                let lead = &mut leads[begun + at];
-                let value = &mut lead.mark.parts[number][usize::from(which[at])].1;
+                leads[kept] = leads[begun + at];
+                let lead = &mut leads[kept];
+                let value = &mut lead.mark.0[number].values[usize::from(which[at])];
                 let up = *value + 1;
                 let rise = up >> 1 & 1 == bits[at];
                 *value = if rise { up } else { *value - 1 };
-                let sum = &mut lead.mark.sums[number];
+                let sum = &mut lead.mark.0[number].sum;
                 *sum = if rise { *sum + 1 } else { *sum - 1 };
                 let (sum, left) = (Cost::from(*sum), lead.left);
                 let within = sum <= left;
                 out = out.min(if within { Cost::MAX } else { sum - left });
-                leads[kept] = leads[begun + at];
                 kept += usize::from(within);
             }
             begun += count;

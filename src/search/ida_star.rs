@@ -61,7 +61,7 @@ enum Dived<A> {
 /// An action of a path, and the number of the one before it.
 struct Step<A> {
     action: A,
-    before: usize,
+    before: u32,
 }
 
 impl<'s, S: StateSpace, G: Guide<S>> Dive<'s, S, G> {
@@ -77,7 +77,7 @@ impl<'s, S: StateSpace, G: Guide<S>> Dive<'s, S, G> {
             open.append(&mut leads);
             let Some(last) = open.last() else { break };
             let last: &Lead<S, G::Mark> = last;
-            ways.truncate(last.way);
+            ways.truncate(last.way as usize);
             batch.extend(open.drain(open.len().saturating_sub(BATCH)..));
             for lead in batch.drain(..) {
                 let mut state = lead.state.clone();
@@ -94,7 +94,7 @@ impl<'s, S: StateSpace, G: Guide<S>> Dive<'s, S, G> {
                     continue;
                 }
                 ways.push(Step { action: lead.action, before: lead.way });
-                self.expand(&state, Some(back), lead.mark, lead.left, ways.len(), &mut leads, budget)?;
+                self.expand(&state, Some(back), lead.mark, lead.left, ways.len() as u32, &mut leads, budget)?;
             }
         }
         Ok(found.map_or(Dived::Beyond(beyond), Dived::Found))
@@ -103,7 +103,7 @@ impl<'s, S: StateSpace, G: Guide<S>> Dive<'s, S, G> {
     fn way(ways: &[Step<S::Action>], lead: &Lead<S, G::Mark>) -> Vec<S::Action> {
         let (mut path, mut way) = (vec![lead.action], lead.way);
         while way > 0 {
-            let step: &Step<_> = &ways[way - 1];
+            let step: &Step<_> = &ways[way as usize - 1];
             path.push(step.action);
             way = step.before;
         }
@@ -118,7 +118,7 @@ impl<'s, S: StateSpace, G: Guide<S>> Dive<'s, S, G> {
         back: Option<S::Action>,
         mark: G::Mark,
         left: Cost,
-        way: usize,
+        way: u32,
         leads: &mut Vec<Lead<S, G::Mark>>,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
