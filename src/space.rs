@@ -49,10 +49,10 @@ pub trait Guide<S: StateSpace> {
     /// The mark of a state, and the number of actions that are left at least.
     fn mark(&self, state: &S::State) -> (Self::Mark, Cost);
 
-    /// Follows every lead, and keeps those that are within their bounds, in order. Many at once:
-    /// what one waits for may be read while another is waited for.
+    /// Follows leads, and keeps those that are within their bounds, in order. Many at once: what
+    /// one must wait for is read while another is waited for.
     ///
-    /// Returns the least number of actions by which one that was not kept is out of its bound.
+    /// Returns the least number of actions by which one that is not kept is out of its bound.
     fn sift(&self, leads: &mut Vec<Lead<S, Self::Mark>>) -> Option<Cost>;
 }
 

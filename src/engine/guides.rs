@@ -1,14 +1,15 @@
 //! The pattern databases of goals on wide layouts: made in the background, one goal at a
-//! time, kept by weight. Who needs one that is not there waits for it, under his budget.
+//! time, kept by weight. Who needs one that is not there waits for it, under his budget. The large
+//! set of the 4x4 corner goals, once it is there, goes before the small one.
 //! It knows neither jobs nor searches.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::cache::{Cache, Weigh};
 use crate::domain::sliding::{Goal, Problem};
-use crate::heuristic::PatternSum;
+use crate::heuristic::{PatternSet, PatternSum, make_large};
 use crate::search::{Budget, Limits, Stop};
 
 /// Bytes that pattern databases may take: some twenty goals of 4x4.
@@ -21,6 +22,9 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(super) struct Guides(Arc<Inner>);
 
 struct Inner {
+    large: OnceLock<(Problem, Arc<PatternSum>)>,
+    /// Ends the making of the large set.
+    large_limits: Arc<Limits>,
     made: Cache<Problem, Arc<PatternSum>>,
     making: Mutex<Making>,
     done: Condvar,
@@ -33,6 +37,8 @@ pub struct PatternStatistics {
     pub goals: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Whether the large set is among them.
+    pub large: bool,
 }
 
 /// What is being made.
@@ -73,7 +79,7 @@ impl Inner {
     fn make(&self, goal: &Goal, limits: &Arc<Limits>) {
         let _made = Made(self);
         let begun = Instant::now();
-        if let Ok(guide) = PatternSum::new(goal.frame().layout(), goal.board(), limits) {
+        if let Ok(guide) = PatternSum::new(PatternSet::Small, goal.frame().layout(), goal.board(), limits) {
             let (milliseconds, bytes) = (begun.elapsed().as_millis(), guide.bytes());
             tracing::info!(layout = ?goal.frame().layout().shape(), milliseconds, bytes, "pattern databases made");
             self.made.insert(goal.problem(), Arc::new(guide));
@@ -84,12 +90,36 @@ impl Inner {
 impl Guides {
     pub(super) fn new() -> Self {
         let (made, making) = (Cache::new(MAX_PATTERN_BYTES), Mutex::new(Making::Nothing));
-        Self(Arc::new(Inner { made, making, done: Condvar::new() }))
+        let (large, large_limits) = (OnceLock::new(), Arc::new(Limits::unlimited()));
+        Self(Arc::new(Inner { large, large_limits, made, making, done: Condvar::new() }))
+    }
+
+    /// Has the large set looked at first from now on; the first one that is given stays.
+    pub(super) fn prefer(&self, large: PatternSum) {
+        let (layout, board) = large.goal();
+        let problem = Goal::new(layout, board).problem();
+        // A second one would be the same.
+        let _ = self.0.large.set((problem, Arc::new(large)));
+    }
+
+    /// Makes the large set on this thread, and prefers it.
+    pub(super) fn make_large(&self) {
+        let begun = Instant::now();
+        if let Ok(large) = make_large(&self.0.large_limits) {
+            let (milliseconds, bytes) = (begun.elapsed().as_millis(), large.bytes());
+            tracing::info!(milliseconds, bytes, "large set of pattern databases made");
+            self.prefer(large);
+        }
+    }
+
+    fn large(&self, goal: &Goal) -> Option<&Arc<PatternSum>> {
+        let (problem, large) = self.0.large.get()?;
+        (*problem == goal.problem()).then_some(large)
     }
 
     /// The pattern databases of a goal, if they are made.
     pub(super) fn find(&self, goal: &Goal) -> Option<Arc<PatternSum>> {
-        self.0.made.get(&goal.problem())
+        self.large(goal).cloned().or_else(|| self.0.made.get(&goal.problem()))
     }
 
     /// The pattern databases of a goal that they suit, made first if need be.
@@ -113,6 +143,9 @@ impl Guides {
     /// Has a goal's pattern databases made, unless others are, by a thread that is as nice as its
     /// caller, a worker's.
     pub(super) fn make_soon(&self, goal: &Goal) {
+        if self.large(goal).is_some() {
+            return;
+        }
         let mut making = self.0.making();
         if !matches!(*making, Making::Nothing) || self.0.made.peek(&goal.problem()).is_some() {
             return;
@@ -128,6 +161,7 @@ impl Guides {
 
     /// Ends what is being made, and has nothing made any more.
     pub(super) fn stop(&self) {
+        self.0.large_limits.cancel();
         if let Making::One(limits) = std::mem::replace(&mut *self.0.making(), Making::Stopped) {
             limits.cancel();
         }
@@ -135,6 +169,11 @@ impl Guides {
 
     pub(super) fn statistics(&self) -> PatternStatistics {
         let held = self.0.made.statistics();
-        PatternStatistics { goals: held.entries, bytes: held.weight }
+        let large = self.0.large.get().map(|(_, large)| large.bytes() as u64);
+        PatternStatistics {
+            goals: held.entries + u64::from(large.is_some()),
+            bytes: held.weight + large.unwrap_or(0),
+            large: large.is_some(),
+        }
     }
 }

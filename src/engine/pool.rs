@@ -49,16 +49,21 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Sweeps the standard goals on a thread of its own, so that no worker is kept from
+    /// Makes what is to be made at the start on a thread of its own, so that no worker is kept from
     /// the first boards.
-    pub(super) fn sweep_standard(shared: &Arc<Shared>) -> io::Result<()> {
+    pub(super) fn make_standard(shared: &Arc<Shared>) -> io::Result<()> {
         let shared = Arc::clone(shared);
         thread::Builder::new().name("taquin-sweep".to_owned()).spawn(move || {
             be_nice();
-            let begun = Instant::now();
-            shared.tables.sweep_standard();
-            tracing::info!(milliseconds = begun.elapsed().as_secs_f64() * 1e3, "standard goals swept");
-            shared.guides.make_soon(&standard_wide_goal());
+            if shared.config.sweep {
+                let begun = Instant::now();
+                shared.tables.sweep_standard();
+                tracing::info!(milliseconds = begun.elapsed().as_secs_f64() * 1e3, "standard goals swept");
+                shared.guides.make_soon(&standard_wide_goal());
+            }
+            if shared.config.make_large {
+                shared.guides.make_large();
+            }
         })?;
         Ok(())
     }

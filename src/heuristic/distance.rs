@@ -52,15 +52,13 @@ impl<S: StateSpace<State = Position, Action = Cell>> Guide<S> for DistanceSum {
     fn sift(&self, leads: &mut Vec<Lead<S, Cost>>) -> Option<Cost> {
         let mut out = None;
         leads.retain_mut(|lead| {
-            let board = lead.state.board();
-            let tile = board.tile(lead.action);
-            lead.mark = lead.mark - self.step(tile, lead.action.into()) + self.step(tile, lead.state.blank().into());
-            let within = lead.mark <= lead.left;
-            if !within {
-                let by = lead.mark - lead.left;
-                out = Some(out.map_or(by, |out: Cost| out.min(by)));
+            let (tile, from) = (lead.state.board().tile(lead.action), lead.action.into());
+            lead.mark = lead.mark - self.step(tile, from) + self.step(tile, lead.state.blank().into());
+            let over = lead.mark.saturating_sub(lead.left);
+            if over > 0 {
+                out = Some(out.map_or(over, |out: Cost| out.min(over)));
             }
-            within
+            over == 0
         });
         out
     }

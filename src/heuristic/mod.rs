@@ -3,11 +3,15 @@
 
 mod distance;
 mod misplaced;
+mod partition;
 mod pattern;
+mod pattern_file;
 mod pattern_fill;
 mod pattern_sum;
 mod placement;
 
 pub use distance::DistanceSum;
 pub use misplaced::MisplacedTiles;
+pub use partition::PatternSet;
+pub use pattern_file::{Progress, TableFileError, build_large, load_large, make_large};
 pub use pattern_sum::{PatternMark, PatternSum};

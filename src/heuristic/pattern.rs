@@ -30,7 +30,7 @@ pub(super) struct PatternTable {
 }
 
 impl PatternTable {
-    /// The table of some tiles for a goal.
+    /// The table of some tiles for a goal; `filled` is told how many places each value has.
     ///
     /// # Errors
     /// The limits' [`Stop`].
@@ -39,15 +39,42 @@ impl PatternTable {
         tiles: &[Tile],
         goal: Board,
         limits: &Arc<Limits>,
+        filled: &(dyn Fn(u64) + Sync),
     ) -> Result<Self, Stop> {
+        let table = Self::empty(layout, tiles, goal);
+        let bits = fill(&table.placements, table.goal, limits, filled)?;
+        Ok(Self { bits, ..table })
+    }
+
+    /// The table without its bits.
+    pub(super) fn empty(layout: &Shared<Layout>, tiles: &[Tile], goal: Board) -> Self {
         let placements = Placements::new(layout, tiles);
-        let place = placements.place(placements.of(goal), goal.cell_of(0));
-        Ok(Self {
+        Self {
+            goal: placements.place(placements.of(goal), goal.cell_of(0)),
             homes: tiles.iter().map(|&tile| goal.cell_of(tile)).collect(),
-            bits: fill(&placements, place, limits, &|_| ())?,
-            goal: place,
             placements,
-        })
+            bits: Vec::new(),
+        }
+    }
+
+    /// The table with the bits that it was found to have.
+    pub(super) fn with(self, bits: Vec<u64>) -> Self {
+        assert_eq!(bits.len(), self.words(), "not the bits of this table");
+        Self { bits, ..self }
+    }
+
+    /// Words that its bits take.
+    pub(super) fn words(&self) -> usize {
+        self.placements.len() / 64
+    }
+
+    pub(super) fn bits(&self) -> &[u64] {
+        &self.bits
+    }
+
+    /// Places that have a value.
+    pub(super) fn places(&self) -> u64 {
+        self.placements.reachable() as u64
     }
 
     /// The pattern's tiles in order.
@@ -76,11 +103,13 @@ impl PatternTable {
         (start, value)
     }
 
+    /// The place of a placement with the blank at a free cell.
     #[inline]
     pub(super) fn place(&self, placement: Placement, blank: Cell) -> usize {
         self.placements.place(placement, blank)
     }
 
+    /// The second bit of the value of a place.
     #[inline]
     pub(super) fn bit(&self, place: usize) -> u8 {
         (self.bits[place / 64] >> (place % 64) & 1) as u8
@@ -91,11 +120,6 @@ impl PatternTable {
         let layout = self.placements.layout();
         let way = |(number, cell)| layout.distance(cell, self.homes[number]).map_or(0, Cost::from);
         u8::from(placement.standing().map(way).sum::<Cost>() % 2 == 1)
-    }
-
-    /// The cells of its layout.
-    pub(super) fn cells(&self) -> usize {
-        self.placements.layout().cells()
     }
 
     /// Bytes it takes.
@@ -146,7 +170,8 @@ mod tests {
         ] {
             let layout = Layout::grid(rows, columns).unwrap();
             let goal = Board::standard(layout.cells(), blank);
-            let table = PatternTable::new(layout, tiles, columns, goal, &mut Budget::unlimited()).unwrap();
+            let table =
+                PatternTable::new(layout, tiles, goal, &Arc::new(Limits::unlimited()), &|_| ()).unwrap();
             let values = values(layout, tiles, goal);
             assert!(values.len() > 1000);
             for (board, value) in values {

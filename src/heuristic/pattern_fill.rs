@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use super::placement::{Placement, Placements, Turn};
+use super::placement::{Placements, Turn};
 use crate::domain::sliding::Cell;
 use crate::search::{Budget, Limits, Stop};
 
@@ -90,7 +90,8 @@ pub(super) fn fill(
             .zip(second.chunks_mut(words * ROWS_AT_A_TIME).zip(live.chunks_mut(ROWS_AT_A_TIME)))
             .map(|((seen, level), (second, live))| Rows { seen, level, second, live })
             .zip(steps.into.chunks(ROWS_AT_A_TIME));
-        let draw = Draw { words, turns: &steps.turns, last: &last, last_live: &last_live, second: value & 2 != 0 };
+        let draw =
+            Draw { words, turns: &steps.turns, last: &last, last_live: &last_live, second: value & 2 != 0 };
         let places = on_all_cores(parts, |(rows, into)| draw.rows(rows, into), limits)?;
         filled(places);
         if places == 0 {
@@ -112,10 +113,10 @@ struct Draw<'a> {
 
 impl Draw<'_> {
     /// Draws some rows, and counts their places of this level.
-    fn rows(&self, rows: Rows, into: &[Vec<Step>]) -> u64 {
-        let seen = rows.seen.chunks_mut(self.words).zip(rows.level.chunks_mut(self.words));
+    fn rows(&self, Rows { seen, level, second, live }: Rows, into: &[Vec<Step>]) -> u64 {
+        let maps = seen.chunks_mut(self.words).zip(level.chunks_mut(self.words));
         let mut places = 0;
-        for (row, (seen, level)) in seen.enumerate() {
+        for (row, (seen, level)) in maps.enumerate() {
             level.fill(0);
             for step in into[row].iter().filter(|step| self.last_live[step.from]) {
                 self.step(step, level);
@@ -127,10 +128,10 @@ impl Draw<'_> {
                 count += u64::from(level.count_ones());
             }
             if self.second && count > 0 {
-                let second = &mut rows.second[row * self.words..][..self.words];
+                let second = &mut second[row * self.words..][..self.words];
                 second.iter_mut().zip(&*level).for_each(|(second, level)| *second |= level);
             }
-            rows.live[row] = count > 0;
+            live[row] = count > 0;
             places += count;
         }
         places

@@ -1,30 +1,27 @@
 //! The sum of pattern databases whose patterns share no tile, looked up on the board as
 //! it is and as a symmetry of the grid shows it; the larger counts. Admissible.
 
-use std::array;
 use std::sync::Arc;
-use std::thread;
 
+use super::partition::{PatternSet, patterns, symmetries};
 use super::pattern::PatternTable;
 use super::placement::Placement;
 use crate::domain::sliding::{Board, Cell, Layout, Position, Shape, Shared, Tile, WideSpace};
-use crate::search::{Budget, Limits, Stop};
+use crate::search::{Limits, Stop};
 use crate::space::{Cost, Guide, Lead};
-const CHUNK: usize = 64;
 
-/// Tiles of a pattern: six of sixteen cells take 1.4 MB and a second to fill.
-const PATTERN_TILES: usize = 6;
 /// The most patterns: fifteen tiles.
 const MAX_PATTERNS: usize = 3;
 /// The board as it is, and as a symmetry shows it.
 const MAX_VIEWS: usize = 2;
-/// The cells of each pattern of the 4x4 goal whose blank is on the first. Of several that
-/// were tried these had the fewest nodes on Korf's boards; `benches/README.md` has the figures.
-const FOUR_BY_FOUR: &[&[Cell]] = &[&[1, 4, 5, 8, 9, 12], &[2, 3, 6, 7, 10, 11], &[13, 14, 15]];
+/// Leads that are looked at together.
+const AT_ONCE: usize = 64;
 
 /// See the module.
 #[derive(Debug)]
 pub struct PatternSum {
+    layout: Shared<Layout>,
+    goal: Board,
     tables: Vec<PatternTable>,
     views: Vec<View>,
 }
@@ -36,8 +33,8 @@ struct View {
     cells: [Cell; 16],
     /// As which tile each is seen.
     tiles: [Tile; 16],
-    /// By tile of the board: the table of the tile it is seen as, and its number there.
-    seats: [(u8, u8); 16],
+    /// By tile of the board: the table of the tile it is seen as.
+    tables: [u8; 16],
 }
 
 /// What is kept of a board, as each view has it.
@@ -61,24 +58,41 @@ impl PatternSum {
         matches!(layout.shape(), Shape::Grid { rows: 2.., columns: 2.., .. }) && layout.cells() > 9
     }
 
-    /// The sums for a goal, each pattern filled by a thread of its own.
+    /// The sums of a set for a goal, made in memory by as many threads as there are cores.
     ///
     /// # Errors
     /// [`Stop::Cancelled`] when the limits are cancelled.
     ///
     /// # Panics
     /// On a layout that they do not suit.
-    pub fn new(layout: &Shared<Layout>, goal: Board, limits: &Arc<Limits>) -> Result<Self, Stop> {
+    pub fn new(
+        set: PatternSet,
+        layout: &Shared<Layout>,
+        goal: Board,
+        limits: &Arc<Limits>,
+    ) -> Result<Self, Stop> {
+        Self::of(set, layout, goal, |tiles| PatternTable::new(layout, tiles, goal, limits, &|_| ()))
+    }
+
+    /// The sums of a set for a goal, with the tables that are given for the tiles of each pattern.
+    pub(super) fn of<E>(
+        set: PatternSet,
+        layout: &Shared<Layout>,
+        goal: Board,
+        table: impl FnMut(&[Tile]) -> Result<PatternTable, E>,
+    ) -> Result<Self, E> {
         assert!(Self::suits(layout), "no patterns for this layout");
-        let Shape::Grid { columns, .. } = layout.shape() else { unreachable!("they suit grids alone") };
-        let patterns = patterns(layout, goal);
-        let tables = patterns
-            .iter()
-            .map(|tiles| PatternTable::new(layout, tiles, goal, limits))
-            .collect::<Result<Vec<PatternTable>, Stop>>()?;
+        let patterns = patterns(set, layout, goal);
+        let tables = patterns.iter().map(Vec::as_slice).map(table).collect::<Result<Vec<_>, E>>()?;
         let views = symmetries(layout, goal.cell_of(0));
         let views = views.into_iter().take(MAX_VIEWS).map(|cells| View::new(cells, goal, layout, &tables));
-        Ok(Self { views: views.collect(), tables })
+        Ok(Self { layout: layout.clone(), goal, views: views.collect(), tables })
+    }
+
+    /// The layout and the goal it is for.
+    #[must_use]
+    pub fn goal(&self) -> (&Shared<Layout>, Board) {
+        (&self.layout, self.goal)
     }
 
     /// Bytes that its tables take.
@@ -94,15 +108,12 @@ impl View {
         for (cell, tile) in goal.tiles(layout.cells()).enumerate() {
             tiles[usize::from(tile)] = goal.tile(cells[cell]);
         }
-        let seat = |tile: Tile| {
-            let number = |table: &PatternTable| table.tiles().iter().position(|&of_table| of_table == tile);
-            tables.iter().enumerate().find_map(|(table, of)| Some((table, number(of)?)))
+        let table_of = |tile: Tile| {
+            let table = tables.iter().position(|table| table.tiles().contains(&tile));
+            // The blank is in none, and never asked for.
+            table.map_or(0, |table| u8::try_from(table).expect("at most three tables"))
         };
-        let small = |(table, number)| {
-            let small = |number| u8::try_from(number).expect("three tables of six tiles");
-            (small(table), small(number))
-        };
-        Self { cells, seats: tiles.map(|tile| seat(tile).map_or((0, 0), small)), tiles }
+        Self { cells, tables: tiles.map(table_of), tiles }
     }
 
     /// The board as it is seen.
@@ -120,7 +131,7 @@ impl Guide<WideSpace> for PatternSum {
 
     fn mark(&self, position: &Position) -> (PatternMark, Cost) {
         let mut mark = PatternMark::default();
-        let cells = self.tables[0].cells();
+        let cells = self.layout.cells();
         for (view, seen) in self.views.iter().zip(&mut mark.0) {
             let board = view.seen(position.board(), cells);
             for (number, table) in self.tables.iter().enumerate() {
@@ -142,93 +153,61 @@ impl Guide<WideSpace> for PatternSum {
     }
 }
 
+/// What a look-up needs: table and place.
+type Spot = (u8, usize);
+
 impl PatternSum {
-    #[inline]
-    fn sift_view(&self, number: usize, leads: &mut Vec<Lead<WideSpace, PatternMark>>) -> Cost {
-        let view = &self.views[number];
-        let mut out = Cost::MAX;
-        let mut kept = 0;
-        let mut begun = 0;
-        while begun < leads.len() {
-            let chunk = &mut leads[begun..];
-            let count = chunk.len().min(CHUNK);
-            let chunk = &mut chunk[..count];
-            let mut places = [0_usize; CHUNK];
-            let mut which = [0_u8; CHUNK];
-            for (lead, (place, which)) in chunk.iter_mut().zip(places.iter_mut().zip(&mut which)) {
-                let tile = usize::from(lead.state.board().tile(lead.action));
-                *which = view.seats[tile].0;
-                let table = usize::from(*which);
-                let (from, to) =
-                    (view.cells[usize::from(lead.action)], view.cells[usize::from(lead.state.blank())]);
-                let seen = &mut lead.mark.0[number];
-                let before = Placement { cells: seen.cells[table], order: seen.orders[table] };
-                let placement = before.stepped(from, to);
-                (seen.cells[table], seen.orders[table]) = (placement.cells, placement.order);
-                *place = self.tables[table].place(placement, from);
+    /// Keeps the leads that a view has within their bounds; the least by which another is out, or the most there is.
+    ///
+    /// Three loops, so that no look-up waits for what is made of another: of large tables the memory
+    /// then brings many at once.
+    fn sift_view(&self, view: usize, leads: &mut Vec<Lead<WideSpace, PatternMark>>) -> Cost {
+        let (mut out, mut kept) = (Cost::MAX, 0);
+        for begin in (0..leads.len()).step_by(AT_ONCE) {
+            let some = begin..leads.len().min(begin + AT_ONCE);
+            let (mut spots, mut bits): ([Spot; AT_ONCE], _) = ([(0, 0); AT_ONCE], [0; AT_ONCE]);
+            for (lead, spot) in leads[some.clone()].iter_mut().zip(&mut spots) {
+                *spot = self.step(view, lead);
             }
-            let mut bits = [0_u8; CHUNK];
-            for ((&place, &which), bit) in places.iter().zip(&which).zip(&mut bits).take(count) {
-                *bit = self.tables[usize::from(which)].bit(place);
+            for (&(table, place), bit) in spots[..some.len()].iter().zip(&mut bits) {
+                *bit = self.tables[usize::from(table)].bit(place);
             }
-            for at in 0..count {
-                leads[kept] = leads[begun + at];
-                let lead = &mut leads[kept];
-                let value = &mut lead.mark.0[number].values[usize::from(which[at])];
-                let up = *value + 1;
-                let rise = up >> 1 & 1 == bits[at];
-                *value = if rise { up } else { *value - 1 };
-                let sum = &mut lead.mark.0[number].sum;
-                *sum = if rise { *sum + 1 } else { *sum - 1 };
-                let (sum, left) = (Cost::from(*sum), lead.left);
-                let within = sum <= left;
-                out = out.min(if within { Cost::MAX } else { sum - left });
-                kept += usize::from(within);
+            for (at, (&(table, _), &bit)) in some.zip(spots.iter().zip(&bits)) {
+                // Copied whether it is kept or not: which it will be can't be foreseen.
+                leads[kept] = leads[at];
+                let Lead { mark, left, .. } = &mut leads[kept];
+                let sum = mark.0[view].change(table, bit);
+                out = out.min(if sum > *left { sum - *left } else { Cost::MAX });
+                kept += usize::from(sum <= *left);
             }
-            begun += count;
         }
         leads.truncate(kept);
         out
     }
-}
 
-/// The tiles of each pattern.
-fn patterns(layout: &Layout, goal: Board) -> Vec<Vec<Tile>> {
-    let Shape::Grid { rows, columns, .. } = layout.shape() else { unreachable!("they suit grids alone") };
-    let blank = goal.cell_of(0);
-    let tiles = |cells: &[Cell]| cells.iter().map(|&cell| goal.tile(cell)).collect();
-    if (rows, columns) == (4, 4) {
-        // A blank elsewhere leaves its place to the tile on the first cell.
-        let instead = |&cell: &Cell| if cell == blank { 0 } else { cell };
-        let cells: &[&[Cell]] = if std::env::var("LARGE").is_ok() {
-            &[&[1, 4, 5, 8, 9, 12, 13], &[2, 3, 6, 7, 10, 11, 14, 15]]
-        } else {
-            FOUR_BY_FOUR
-        };
-        return cells.iter().map(|cells| tiles(&cells.iter().map(instead).collect::<Vec<_>>())).collect();
+    /// Brings the lead's tile to where it goes.
+    #[inline]
+    fn step(&self, view: usize, lead: &mut Lead<WideSpace, PatternMark>) -> Spot {
+        let (View { cells, tables, .. }, seen) = (&self.views[view], &mut lead.mark.0[view]);
+        let (from, to) = (cells[usize::from(lead.action)], cells[usize::from(lead.state.blank())]);
+        let table = tables[usize::from(lead.state.board().tile(lead.action))];
+        let number = usize::from(table);
+        let before = Placement { cells: seen.cells[number], order: seen.orders[number] };
+        let placement = before.stepped(from, to);
+        (seen.cells[number], seen.orders[number]) = (placement.cells, placement.order);
+        (table, self.tables[number].place(placement, from))
     }
-    // Column by column: tiles that are near each other hinder each other most.
-    let by_column = (0..columns).flat_map(|column| (0..rows).map(move |row| row * columns + column));
-    let cells: Vec<Cell> = by_column.filter(|&cell| cell != blank).collect();
-    cells.chunks(PATTERN_TILES).map(tiles).collect()
 }
 
-/// Where each cell goes in each symmetry of a grid that leaves the goal's blank in place, the trivial one first.
-fn symmetries(layout: &Layout, blank: Cell) -> Vec<[Cell; 16]> {
-    let Shape::Grid { rows, columns, .. } = layout.shape() else { unreachable!("they suit grids alone") };
-    let ways = if rows == columns { 8 } else { 4 };
-    let symmetry = |way: u8| {
-        array::from_fn(|cell| {
-            let cell = Cell::try_from(cell).expect("sixteen");
-            if usize::from(cell) >= layout.cells() {
-                return cell;
-            }
-            let (mut row, mut column) = (cell / columns, cell % columns);
-            row = if way & 1 == 0 { row } else { rows - 1 - row };
-            column = if way & 2 == 0 { column } else { columns - 1 - column };
-            if way & 4 == 0 { row * columns + column } else { column * columns + row }
-        })
-    };
-    let fixes = |cells: &[Cell; 16]| cells[usize::from(blank)] == blank;
-    (0..ways).map(symmetry).filter(fixes).collect()
+impl Seen {
+    /// Brings the value of a table to the one whose second bit is `bit`, one up or one down, and returns the sum.
+    #[inline]
+    fn change(&mut self, table: u8, bit: u8) -> Cost {
+        let value = &mut self.values[usize::from(table)];
+        // One below 0 has the second bit of three, so at 0 it is always one up.
+        let up = (*value + 1) >> 1 & 1 == bit;
+        (*value, self.sum) =
+            if up { (*value + 1, self.sum + 1) } else { (value.wrapping_sub(1), self.sum.wrapping_sub(1)) };
+        self.sum.into()
+    }
 }

@@ -243,9 +243,16 @@ impl Placements {
         self.rows * self.width
     }
 
+    /// Places that stand for something: the others only fill words.
+    pub(super) fn reachable(&self) -> usize {
+        self.rows * self.orders.len()
+    }
+
     /// Bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&self.sets[..]) + size_of_val(&self.orders.heads[..]) + size_of_val(&self.orders.tails[..])
+        size_of_val(&self.sets[..])
+            + size_of_val(&self.orders.heads[..])
+            + size_of_val(&self.orders.tails[..])
     }
 
     pub(super) fn layout(&self) -> &Layout {

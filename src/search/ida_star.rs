@@ -1,16 +1,21 @@
 //! IDA* (R. E. Korf, "Depth-first iterative-deepening", 1985) with any admissible
 //! heuristic: depth-first searches that go as far as a bound, which after each is the
-//! least cost seen beyond it. It keeps one path and nothing else. It knows no puzzle.
+//! least cost seen beyond it. It keeps a few paths and nothing else. It knows no puzzle.
 //!
 //! The bound goes up to the *smallest* cost beyond it, never by a step of its own: on
-//! a graph with odd cycles costs of both parities occur. Depth-first in the order of
-//! the space, the first path found is the smallest.
+//! a graph with odd cycles costs of both parities occur.
+//!
+//! What is open stands on a stack in the order of the paths, the smallest on top, and some of
+//! the top are taken at once: a guide that waits for the memory then waits for many together. Once
+//! a path is found only what comes before it is gone on with, so the last one is the smallest.
+
+use std::iter;
 
 use super::{Budget, Outcome, Stop};
 use crate::space::{Cost, Guide, Lead, StateSpace};
 
-/// Leads that are followed at once.
-const BATCH: usize = 16;
+/// Leads that are taken at once: twice as many gain nothing more, and cost nodes beside the path.
+const TAKEN_AT_ONCE: usize = 16;
 
 /// The smallest shortest path from `start` to the goal of `guide`. Where there is no
 /// path it may search for ever: only what can be solved, or is under a budget, is for it.
@@ -33,103 +38,112 @@ pub fn search<S: StateSpace, G: Guide<S>>(
     bound = bound.max(1);
     loop {
         budget.prove(bound)?;
-        let dive = Dive { space, guide, goal, bound };
-        match dive.from(start, mark, budget)? {
-            Dived::Found(path) => return Ok(Some(path)),
-            Dived::Beyond(Cost::MAX) => return Ok(None),
-            Dived::Beyond(cost) => bound = cost,
+        let mut dive = Dive::new(space, guide, goal, bound);
+        dive.expand(start, mark, None, bound, budget)?;
+        dive.go(budget)?;
+        match (dive.found, dive.beyond) {
+            (Some(path), _) => return Ok(Some(path)),
+            (None, Some(cost)) => bound = cost,
+            (None, None) => return Ok(None),
         }
     }
 }
 
 /// One depth-first search, as far as a bound.
-struct Dive<'s, S: StateSpace, G> {
+struct Dive<'s, S: StateSpace, G: Guide<S>> {
     space: &'s S,
     guide: &'s G,
     goal: S::Packed,
     bound: Cost,
-}
-
-/// What came of it.
-enum Dived<A> {
-    /// The path.
-    Found(Vec<A>),
+    /// What is still to be followed, and what is within the bound and still to be expanded.
+    leads: Vec<Lead<S, G::Mark>>,
+    open: Vec<Lead<S, G::Mark>>,
+    /// How the states that were expanded were come to; those of the open ones are kept. Later
+    /// ones belong to smaller paths, so all after that of the topmost open one are done with.
+    steps: Vec<Step<S::Action>>,
+    found: Option<Vec<S::Action>>,
     /// The least cost seen beyond the bound.
-    Beyond(Cost),
+    beyond: Option<Cost>,
 }
 
-/// An action of a path, and the number of the one before it.
+/// The last action of a way, and the way before it: how many [steps](Dive::steps) there were with its last.
 struct Step<A> {
     action: A,
     before: u32,
 }
 
 impl<'s, S: StateSpace, G: Guide<S>> Dive<'s, S, G> {
-    fn from(&self, start: &S::State, mark: G::Mark, budget: &mut Budget) -> Result<Dived<S::Action>, Stop> {
-        let mut beyond = Cost::MAX;
-        let (mut open, mut batch, mut leads, mut ways) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut found = None;
-        self.expand(start, None, mark, self.bound, 0, &mut leads, budget)?;
-        loop {
-            if let Some(out) = self.guide.sift(&mut leads) {
-                beyond = beyond.min(self.bound + out);
-            }
-            open.append(&mut leads);
-            let Some(last) = open.last() else { break };
-            let last: &Lead<S, G::Mark> = last;
-            ways.truncate(last.way as usize);
-            batch.extend(open.drain(open.len().saturating_sub(BATCH)..));
-            for lead in batch.drain(..) {
-                let mut state = lead.state.clone();
-                let back = self.space.apply(&mut state, lead.action);
-                if lead.left == 0 {
-                    if self.space.pack(&state) == self.goal {
-                        // What comes after it is of no interest any more.
-                        open.clear();
-                        leads.clear();
-                        found = Some(Self::way(&ways, &lead));
-                    } else {
-                        beyond = beyond.min(self.bound + 1);
-                    }
-                    continue;
-                }
-                ways.push(Step { action: lead.action, before: lead.way });
-                self.expand(&state, Some(back), lead.mark, lead.left, ways.len() as u32, &mut leads, budget)?;
-            }
-        }
-        Ok(found.map_or(Dived::Beyond(beyond), Dived::Found))
+    fn new(space: &'s S, guide: &'s G, goal: S::Packed, bound: Cost) -> Self {
+        let (leads, open, steps) = (Vec::new(), Vec::new(), Vec::new());
+        Self { space, guide, goal, bound, leads, open, steps, found: None, beyond: None }
     }
 
-    fn way(ways: &[Step<S::Action>], lead: &Lead<S, G::Mark>) -> Vec<S::Action> {
-        let (mut path, mut way) = (vec![lead.action], lead.way);
-        while way > 0 {
-            let step: &Step<_> = &ways[way as usize - 1];
-            path.push(step.action);
-            way = step.before;
+    fn go(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+        let mut taken = Vec::with_capacity(TAKEN_AT_ONCE);
+        loop {
+            if let Some(out) = self.guide.sift(&mut self.leads) {
+                self.see_beyond(self.bound + out);
+            }
+            self.open.append(&mut self.leads);
+            let Some(last) = self.open.last() else { return Ok(()) };
+            self.steps.truncate(last.way as usize);
+            taken.extend(self.open.drain(self.open.len().saturating_sub(TAKEN_AT_ONCE)..));
+            for lead in taken.drain(..) {
+                self.follow(&lead, budget)?;
+            }
         }
+    }
+
+    /// Goes where a lead within the bound leads to.
+    #[inline]
+    fn follow(&mut self, lead: &Lead<S, G::Mark>, budget: &mut Budget) -> Result<(), Stop> {
+        let mut state = lead.state.clone();
+        let back = self.space.apply(&mut state, lead.action);
+        if lead.left > 0 {
+            self.steps.push(Step { action: lead.action, before: lead.way });
+            self.expand(&state, lead.mark, Some(back), lead.left, budget)
+        } else {
+            if self.space.pack(&state) == self.goal {
+                self.found = Some(self.path(lead));
+                // What is left there comes after it.
+                self.open.clear();
+                self.leads.clear();
+            } else {
+                // No path is shorter than the bound, so a goal that is nearer was never passed.
+                self.see_beyond(self.bound + 1);
+            }
+            Ok(())
+        }
+    }
+
+    /// Adds what leads on from a state that the last of the steps came to.
+    #[inline]
+    fn expand(
+        &mut self,
+        state: &S::State,
+        mark: G::Mark,
+        back: Option<S::Action>,
+        left: Cost,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
+        budget.expand()?;
+        let way = u32::try_from(self.steps.len()).expect("a path, and a few beside each of its steps");
+        for action in self.space.actions(state).rev().filter(|&action| back != Some(action)) {
+            budget.generate();
+            self.leads.push(Lead { state: state.clone(), action, mark, left: left - 1, way });
+        }
+        Ok(())
+    }
+
+    fn path(&self, last: &Lead<S, G::Mark>) -> Vec<S::Action> {
+        let step = |way: u32| way.checked_sub(1).map(|number| &self.steps[number as usize]);
+        let steps = iter::successors(step(last.way), |before| step(before.before));
+        let mut path: Vec<_> = iter::once(last.action).chain(steps.map(|step| step.action)).collect();
         path.reverse();
         path
     }
 
-    #[inline]
-    fn expand(
-        &self,
-        state: &S::State,
-        back: Option<S::Action>,
-        mark: G::Mark,
-        left: Cost,
-        way: u32,
-        leads: &mut Vec<Lead<S, G::Mark>>,
-        budget: &mut Budget,
-    ) -> Result<(), Stop> {
-        budget.expand()?;
-        for action in self.space.actions(state).rev() {
-            if back == Some(action) {
-                continue;
-            }
-            budget.generate();
-            leads.push(Lead { state: state.clone(), action, mark, left: left - 1, way });
-        }
-        Ok(())
+    fn see_beyond(&mut self, cost: Cost) {
+        self.beyond = Some(self.beyond.map_or(cost, |beyond| beyond.min(cost)));
     }
 }

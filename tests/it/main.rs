@@ -29,6 +29,7 @@ mod sharing;
 mod stalls;
 mod streams;
 mod support;
+mod table_files;
 mod tables;
 mod unary;
 mod wide;
