@@ -59,7 +59,7 @@ enum Command {
 
 #[derive(Subcommand)]
 enum TablesCommand {
-    /// Write the files of a set that are not there or not sound, for --tables: some half a minute and 1 GB of memory
+    /// Write the files of a set that are not there or not sound, for --tables: half a minute and 0.7 GB of memory
     Build {
         /// The set; the small one needs no files
         #[arg(long, value_enum)]

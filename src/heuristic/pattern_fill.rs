@@ -68,7 +68,7 @@ struct Rows<'a> {
 /// how many places each level has.
 ///
 /// # Errors
-/// The limits' [`Stop`]; a row counts as a state expanded.
+/// The limits' [`Stop`].
 pub(super) fn fill(
     placements: &Placements,
     goal: usize,
