@@ -147,7 +147,6 @@ impl Drop for Ticket {
 pub(super) fn board(
     shared: &Arc<Shared>,
     query: &Query,
-    canonical: Canonical,
     reply: impl FnOnce() -> Reply<Answer>,
 ) -> Result<Asked, Overload> {
     let arrived = Instant::now();
@@ -158,10 +157,10 @@ pub(super) fn board(
         Arc::clone(&shared.in_flight).try_acquire_owned().map_err(|_| Overload::InFlight { limit })?;
     let id = shared.flights.next_waiter();
     let alone = query.bypass_cache.then_some(id);
-    let key = FlightKey { board: canonical.key(), algorithm: query.algorithm, alone };
-    let waiter = |source, canonical| Waiter {
+    let key = FlightKey { board: query.canonical.key(), algorithm: query.algorithm, alone };
+    let waiter = |source| Waiter {
         id,
-        canonical,
+        canonical: query.canonical.clone(),
         arrived,
         deadline,
         max_moves: query.max_moves,
@@ -178,7 +177,7 @@ pub(super) fn board(
         let mut state = flight.state();
         if !matches!(state.phase, Phase::Landed) {
             flight.join(shared, &mut state, query, deadline);
-            state.waiters.insert(id, waiter(Source::Coalesced, canonical));
+            state.waiters.insert(id, waiter(Source::Coalesced));
             shared.clock.watch(deadline, id, flight);
             return ticket(flight);
         }
@@ -187,16 +186,16 @@ pub(super) fn board(
     if !query.bypass_cache
         && let Some(known) = shared.cache.peek(&key.board)
     {
-        return Ok(Asked::Now(query.known(&canonical, known, Source::Cache)));
+        return Ok(Asked::Now(query.known(known, Source::Cache)));
     }
     let place = shared.queue.next_place(query.priority);
-    let flight = Arc::new(Flight::new(key, canonical.clone(), query, deadline, place));
+    let flight = Arc::new(Flight::new(key, query, deadline, place));
     // Full before it is seen: a worker may take it as soon as it is in the queue.
     let mut state = flight.state();
     if !shared.queue.push(place, Work::Flight(Arc::clone(&flight))) {
         return Err(Overload::Queue { limit: shared.queue.max_len() });
     }
-    state.waiters.insert(id, waiter(Source::Search, canonical));
+    state.waiters.insert(id, waiter(Source::Search));
     shared.clock.watch(deadline, id, &flight);
     drop(state);
     let taken = ticket(&flight);
@@ -208,10 +207,10 @@ pub(super) fn board(
 }
 
 impl Flight {
-    fn new(key: FlightKey, canonical: Canonical, query: &Query, deadline: Instant, place: Place) -> Self {
+    fn new(key: FlightKey, query: &Query, deadline: Instant, place: Place) -> Self {
         Self {
             key,
-            canonical,
+            canonical: query.canonical.clone(),
             limits: Arc::new(Limits::new(deadline, query.max_nodes, query.max_moves)),
             #[cfg(feature = "faults")]
             fault: query.fault,

@@ -7,6 +7,7 @@ mod clock;
 #[cfg(feature = "faults")]
 mod fault;
 mod flight;
+mod found;
 mod guides;
 mod job;
 mod pool;
@@ -20,10 +21,11 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use crate::cache::{Cache, CacheStatistics, Weigh};
-use crate::domain::sliding::{Canonical, Goal, Instance, Key, Path, obstacle};
+use crate::domain::sliding::{Canonical, Goal, Key, Path, obstacle};
 use clock::Clock;
 pub use flight::Ticket;
 use flight::{Flight, Flights};
+pub use found::Found;
 use guides::Guides;
 pub use guides::{MAX_PATTERN_BYTES, PatternStatistics};
 use job::Known;
@@ -61,14 +63,16 @@ pub struct EngineConfig {
 pub enum Asked {
     /// Theory or the cache knew; the reply was not made.
     Now(Answer),
+    /// A table knows, and its answer can be read; the reply was not made.
+    Found(Found),
     /// A search will answer through the reply. Dropping the ticket gives the job up.
     Later(Ticket),
 }
 
 /// What became of asking for a table.
-pub enum TableAsked<'a> {
+pub enum TableAsked {
     /// It is there; the reply was not made.
-    Now(Held<'a>),
+    Now(Held),
     /// A worker will answer through the reply. Dropping the ticket gives that up.
     Later(SweepTicket),
 }
@@ -154,33 +158,37 @@ impl Engine {
     /// # Errors
     /// When there is no room; the reply is not made then.
     pub fn ask(&self, query: &Query, reply: impl FnOnce() -> Reply<Answer>) -> Result<Asked, Overload> {
-        let instance = &query.instance;
-        let canonical = if query.smallest { Canonical::as_held(instance) } else { Canonical::of(instance) };
+        let canonical = &query.canonical;
         if canonical.start() == canonical.goal().board() {
-            return Ok(Asked::Now(query.known(&canonical, Known::Path(Path::Word(1)), Source::Rule)));
+            return Ok(Asked::Now(query.known(Known::Path(Path::Word(1)), Source::Rule)));
         }
         if !query.bypass_table
             && let Some(table) = self.shared.tables.find(canonical.goal())
         {
+            if let Held::Standard(standard) = table
+                && let Some(found) = Found::new(standard, canonical, query.max_moves)
+            {
+                return Ok(Asked::Found(found));
+            }
             // The table knows a board that theory rules out too, and theory says why.
-            let known = |known| query.known(&canonical, known, Source::Table);
+            let known = |known| query.known(known, Source::Table);
             return Ok(Asked::Now(match table.path(canonical.start()) {
                 Some(path) => known(Known::Path(path)),
-                None => ruled_out(instance).unwrap_or_else(|| known(Known::Unreachable)),
+                None => ruled_out(canonical).unwrap_or_else(|| known(Known::Unreachable)),
             }));
         }
-        if let Some(answer) = ruled_out(instance) {
+        if let Some(answer) = ruled_out(canonical) {
             return Ok(Asked::Now(answer));
         }
         if !query.bypass_cache
             && let Some(known) = self.shared.cache.get(&canonical.key())
         {
-            return Ok(Asked::Now(query.known(&canonical, known, Source::Cache)));
+            return Ok(Asked::Now(query.known(known, Source::Cache)));
         }
         if !query.bypass_table && self.shared.tables.is_asked_often(canonical.goal()) {
             self.shared.sweep_soon(canonical.goal());
         }
-        flight::board(&self.shared, query, canonical, reply)
+        flight::board(&self.shared, query, reply)
     }
 
     /// The table of a goal whose paths are words, when it is there; otherwise a worker
@@ -189,11 +197,7 @@ impl Engine {
     ///
     /// # Errors
     /// When there is no room to wait for it; the reply is not made then.
-    pub fn table(
-        &self,
-        goal: &Goal,
-        reply: impl FnOnce() -> Reply<Swept>,
-    ) -> Result<TableAsked<'_>, Overload> {
+    pub fn table(&self, goal: &Goal, reply: impl FnOnce() -> Reply<Swept>) -> Result<TableAsked, Overload> {
         if let Some(held) = self.shared.tables.find(goal)
             && held.has_words()
         {
@@ -255,7 +259,8 @@ impl Engine {
 }
 
 /// The answer to an instance of which theory knows that it has no path.
-fn ruled_out(instance: &Instance) -> Option<Answer> {
-    let obstacle = obstacle(instance.layout(), instance.start(), instance.goal())?;
+fn ruled_out(canonical: &Canonical) -> Option<Answer> {
+    let goal = canonical.goal();
+    let obstacle = obstacle(goal.frame().layout(), canonical.start(), goal.board())?;
     Some(Answer::at_once(Verdict::Unsolvable(obstacle), Source::Rule))
 }

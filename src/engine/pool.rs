@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::flight::{Flight, Landing};
 use super::job::Known;
+use super::tables::Tables;
 use super::{Failure, Shared, Work, choice};
 use crate::domain::sliding::{Board, Goal, Layout, Path, Position};
 use crate::search::Budget;
@@ -56,7 +57,7 @@ impl Pool {
         thread::Builder::new().name("taquin-sweep".to_owned()).spawn(move || {
             be_nice();
             let begun = Instant::now();
-            shared.tables.sweep_standard();
+            Tables::sweep_standard();
             tracing::info!(milliseconds = begun.elapsed().as_secs_f64() * 1e3, "standard goals swept");
             shared.guides.make_soon(&standard_wide_goal());
         })?;
