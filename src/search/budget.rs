@@ -148,6 +148,12 @@ impl Budget {
         self.generated
     }
 
+    /// No path is shorter than this, as has been proven under these limits before.
+    #[must_use]
+    pub fn proven(&self) -> Cost {
+        self.limits.proven()
+    }
+
     /// A budget of at most so many states, to try what may be quick before what is paid
     /// for; short enough that nobody asks it to stop.
     #[must_use]
