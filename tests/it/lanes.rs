@@ -202,7 +202,8 @@ fn a_panic_of_the_maker_costs_the_job_it_worked_for_alone() {
                 solution(&answer);
             }
         }
-        solution(&talk.ask(far("again", 2, 5)).await);
+        talk.send(far("again", 2, 5));
+        solution(&answer(&mut talk).await);
         assert!(server.engine().is_whole());
         assert_eq!((server.engine().in_flight(), server.engine().queued()), (0, 0));
     });

@@ -158,9 +158,10 @@ pub(crate) fn patient(job: pb::Job) -> pb::Job {
     budget(job, pb::Budget { max_time_ms: 60_000, ..pb::Budget::default() })
 }
 
-/// The next answer, which may have to wait for pattern databases.
+/// The next answer, which may have to wait for pattern databases, and for longer than other answers do.
 pub(crate) async fn answer(talk: &mut Talk) -> pb::Answer {
-    timeout(2 * PATIENCE, talk.next()).await.unwrap().unwrap().unwrap()
+    let message = timeout(2 * PATIENCE, talk.answers.message()).await.unwrap().unwrap();
+    message.expect("the stream is over").answer.unwrap()
 }
 
 pub(crate) fn solution(answer: &pb::Answer) -> &pb::Solution {
