@@ -25,7 +25,7 @@ use super::job::Known;
 use super::queue::Lane;
 use super::{Failure, Shared, Work, guides};
 use crate::domain::sliding::{Cell, Goal, Path, Position};
-use crate::search::{Budget, Limits, Outcome};
+use crate::search::{Budget, Outcome};
 
 /// How much nicer a worker's thread is than the network's: enough that on a full
 /// machine a connection is served before a search goes on.
@@ -138,7 +138,7 @@ impl Work {
     }
 
     #[cfg(feature = "faults")]
-    pub(super) fn strike_maker(&self, limits: &Limits) {
+    pub(super) fn strike_maker(&self, limits: &crate::search::Limits) {
         if let Self::Flight(flight) = self
             && let Some(fault) = flight.fault()
         {
