@@ -30,7 +30,7 @@ use crate::search::{Budget, Outcome};
 /// How much nicer a worker's thread is than the network's: enough that on a full
 /// machine a connection is served before a search goes on.
 const WORKER_NICENESS: i32 = 5;
-/// How nice a thread is that searches or makes for seconds: beside a busy worker it has
+/// How nice a thread is that may search for a minute: beside a busy worker it has
 /// a quarter of a core, and makes way at once for one that wakes.
 const HEAVY_NICENESS: i32 = 10;
 
@@ -50,7 +50,8 @@ impl Pool {
             pool.run("taquin-worker", WORKER_NICENESS, work(Arc::clone(shared), Lane::Light))?;
             pool.run("taquin-heavy", HEAVY_NICENESS, work(Arc::clone(shared), Lane::Heavy))?;
         }
-        pool.run("taquin-patterns", HEAVY_NICENESS, guides::run(Arc::clone(shared)))?;
+        // As nice as a worker: what it makes is done in seconds, and others wait for it.
+        pool.run("taquin-patterns", WORKER_NICENESS, guides::run(Arc::clone(shared)))?;
         Ok(pool)
     }
 
