@@ -185,7 +185,7 @@ pub enum Source {
 /// What an answer cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// From arrival to the start of the search.
+    /// The wait for a worker, and for pattern databases.
     pub queue_time: Duration,
     /// The search.
     pub solve_time: Duration,

@@ -40,16 +40,16 @@ use tables::Tables;
 pub use tables::{Held, TableStatistics};
 
 #[cfg(feature = "faults")]
-pub use fault::Fault;
+pub use fault::{Fault, FaultOf};
 
 /// How large an engine may grow.
 #[derive(Clone, Copy, Debug)]
 pub struct EngineConfig {
-    /// Worker tasks, each on a thread of its own.
+    /// Worker tasks of each lane, each on a thread of its own.
     pub workers: usize,
     /// Jobs taken and not yet answered.
     pub max_in_flight: usize,
-    /// Searches that wait for a worker.
+    /// Searches that wait for a worker or for pattern databases.
     pub max_queue: usize,
     /// Bytes the cache may weigh.
     pub max_cache_bytes: u64,
@@ -97,6 +97,7 @@ pub struct Engine {
 }
 
 /// What waits for a worker.
+#[derive(Clone)]
 enum Work {
     /// A search.
     Flight(Arc<Flight>),
@@ -146,9 +147,6 @@ impl Engine {
         });
         tokio::spawn(clock::run(clock, Arc::downgrade(&shared)));
         let pool = Arc::new(Pool::start(&shared, config.workers)?);
-        if config.sweep {
-            Pool::sweep_standard(&shared)?;
-        }
         Ok(Self { shared, pool })
     }
 
@@ -245,16 +243,16 @@ impl Engine {
         self.shared.config.max_in_flight - self.shared.in_flight.available_permits()
     }
 
-    /// Searches that wait for a worker.
+    /// Searches that wait for a worker or for pattern databases.
     #[must_use]
     pub fn queued(&self) -> usize {
         self.shared.queue.len()
     }
 
-    /// Worker tasks alive: as many as were started, whatever happened to their jobs.
+    /// Whether every task that was started still runs, whatever happened to the jobs.
     #[must_use]
-    pub fn workers_alive(&self) -> usize {
-        self.pool.alive()
+    pub fn is_whole(&self) -> bool {
+        self.pool.is_whole()
     }
 }
 

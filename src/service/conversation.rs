@@ -70,7 +70,7 @@ pub(super) struct Conversation<D: Dialogue> {
     /// Known, and not told yet.
     ahead: VecDeque<D::Reply>,
     /// What comes after them, once that is known.
-    last: Option<Option<Status>>,
+    last: Option<Result<(), Status>>,
     tally: Tally,
     watch: AbortHandle,
 }
@@ -116,7 +116,7 @@ impl<D: Dialogue> Stream for Conversation<D> {
             D::count(&answer, &mut this.tally);
             return Poll::Ready(Some(Ok(answer)));
         }
-        let status = this.last.take().flatten();
+        let status = this.last.take().and_then(Result::err);
         this.tally.ended_by(status.as_ref().map_or(Code::Ok, Status::code));
         Poll::Ready(status.map(Err))
     }
@@ -164,16 +164,16 @@ struct Talk<D: Dialogue> {
 }
 
 impl<D: Dialogue> Talk<D> {
-    /// Hears until a few replies are known, nothing more is known for now, or the end is: then
-    /// its status is returned, `Some(None)` being none. Ready with a reply or the end.
-    fn poll(&mut self, cx: &mut Context, ahead: &mut VecDeque<D::Reply>) -> Poll<Option<Option<Status>>> {
+    /// Hears until a few replies are known, nothing more is known for now, or the end is, which
+    /// is returned then. Ready with a reply or the end.
+    fn poll(&mut self, cx: &mut Context, ahead: &mut VecDeque<D::Reply>) -> Poll<Option<Result<(), Status>>> {
         self.polls += 1;
         self.transport.clone_from(cx.waker());
         while ahead.len() < D::AHEAD {
             match self.poll_reply(cx) {
                 Poll::Ready(Ok(Some(reply))) => ahead.push_back(reply),
-                Poll::Ready(Ok(None)) => return Poll::Ready(Some(None)),
-                Poll::Ready(Err(status)) => return Poll::Ready(Some(Some(status))),
+                Poll::Ready(Ok(None)) => return Poll::Ready(Some(Ok(()))),
+                Poll::Ready(Err(status)) => return Poll::Ready(Some(Err(status))),
                 Poll::Pending if ahead.is_empty() => return Poll::Pending,
                 Poll::Pending => break,
             }
