@@ -5,7 +5,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use taquin::config::{LimitsConfig, Sweep};
-use taquin::engine::{Asked, Engine, Query, Verdict};
+use taquin::domain::sliding::{Instance, LastGoal};
+use taquin::engine::{Asked, Engine, Verdict};
 use taquin::service::start_engine;
 
 use crate::boards;
@@ -20,20 +21,21 @@ pub(crate) async fn measure() {
     while !engine.table_statistics().standard_ready {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    let boards = boards::random(BOARDS, 3, &[]).into_iter();
-    let queries: Vec<Query> = boards.map(|instance| path_of(instance, false)).collect();
-    let mut times: Vec<Duration> = (0..ROUNDS).map(|_| ask_all(&engine, &queries)).collect();
+    let instances = boards::random(BOARDS, 3, &[]);
+    let mut times: Vec<Duration> = (0..ROUNDS).map(|_| ask_all(&engine, &instances)).collect();
     times.sort_unstable();
     let board = times[ROUNDS / 2].as_secs_f64() * 1e9 / BOARDS as f64;
     println!("a hit, from the checked instance to the letters: {board:.0} ns");
 }
 
-fn ask_all(engine: &Engine, queries: &[Query]) -> Duration {
+fn ask_all(engine: &Engine, instances: &[Instance]) -> Duration {
+    let mut last = LastGoal::default();
     let since = Instant::now();
-    for query in queries {
-        let asked = engine.ask(query, || unreachable!("a table answers at once"));
-        let Ok(Asked::Now(answer)) = asked else { unreachable!("a table answers at once") };
-        let Verdict::Solved(solution) = answer.verdict else { unreachable!("all can be solved") };
+    for instance in instances {
+        let query = path_of(last.canonical(instance, false), false);
+        let asked = engine.ask(&query, || unreachable!("a table answers at once"));
+        let Ok(Asked::Found(found)) = asked else { unreachable!("a table answers at once") };
+        let Verdict::Solved(solution) = found.read().verdict else { unreachable!("all can be solved") };
         black_box((solution.distance(), solution.letters()));
     }
     since.elapsed()

@@ -19,7 +19,7 @@ pub(crate) async fn share(server: &Path, client: &Path) {
     let (echo, worker) = (Process::echo(), Process::worker(server));
     echo.listens().await;
     worker.listens().await;
-    ready::tables(worker.address).await;
+    ready::idle(worker.address).await;
     println!("| load | against | bare driver, boards/s | client, boards/s | share of the driver's |");
     println!("|---|---|--:|--:|--:|");
     let loads = [

@@ -2,21 +2,20 @@
 
 use std::time::Duration;
 
-use taquin::domain::sliding::Instance;
+use taquin::domain::sliding::Canonical;
 use taquin::engine::{Algorithm, Priority, Query};
 use taquin::space::Cost;
 
 /// The path of a board, from the cache or past it.
-pub(crate) fn path_of(instance: Instance, bypass_cache: bool) -> Query {
+pub(crate) fn path_of(canonical: Canonical, bypass_cache: bool) -> Query {
     Query {
-        instance,
+        canonical,
         algorithm: Algorithm::Auto,
         time: Duration::from_mins(1),
         deadline: None,
         max_nodes: u64::MAX,
         max_moves: Cost::MAX,
         priority: Priority::Normal,
-        smallest: false,
         bypass_cache,
         bypass_table: false,
         fault: None,

@@ -68,15 +68,24 @@ fn free_address() -> SocketAddr {
 }
 
 /// Waits until a worker has its standard tables.
-pub(crate) async fn tables(address: SocketAddr) -> TableStatistics {
+pub(crate) async fn tables(address: SocketAddr) {
+    until(address, |tables| tables.standard_ready).await;
+}
+
+/// Waits until a worker has made all that it makes at its start, and so does nothing by itself.
+pub(crate) async fn idle(address: SocketAddr) {
+    until(address, |tables| tables.standard_ready && tables.pattern_goals > 0).await;
+}
+
+async fn until(address: SocketAddr, ready: impl Fn(TableStatistics) -> bool) {
     let endpoint = Endpoint::from_shared(format!("http://{address}")).expect("an address");
     let mut client = SolverServiceClient::new(endpoint.connect().await.expect("it listens"));
     loop {
         let info = client.get_server_info(GetServerInfoRequest {}).await.expect("it serves").into_inner();
-        match info.tables {
-            Some(tables) if tables.standard_ready => return tables,
-            _ => tokio::time::sleep(PAUSE).await,
+        if info.tables.is_some_and(&ready) {
+            return;
         }
+        tokio::time::sleep(PAUSE).await;
     }
 }
 

@@ -27,6 +27,7 @@ roof share SERVER         the worker's share of the echo's throughput
 roof load SERVER CLIENT   the load client's share of the bare driver's throughput
 roof hit                  nanoseconds of a hit inside the process
 roof ready SERVER         milliseconds until a worker serves, and its memory
+roof idle ADDRESS         waits until a worker has all that it makes at its start
 roof echo ADDRESS         serves the echo
 roof drive ADDRESS COUNT  sends boards to a server, one a message
 roof pack ADDRESS COUNT   sends boards to a server, 8,192 a message";
@@ -40,6 +41,7 @@ fn main() {
         ["load", server, client] => on_one_core(load::share(Path::new(server), Path::new(client))),
         ["hit"] => on_one_core(hit::measure()),
         ["ready", server] => on_one_core(ready::measure(Path::new(server))),
+        ["idle", address] => on_one_core(ready::idle(socket(address))),
         ["drive", address, count] => on_one_core(send(address, Load::jobs(1), count)),
         ["pack", address, count] => on_one_core(send(address, Load::packed(), count)),
         _ => println!("{USAGE}"),
@@ -70,7 +72,7 @@ async fn share(server: &Path) {
     let (echo, worker) = (Process::echo(), Process::worker(server));
     echo.listens().await;
     worker.listens().await;
-    ready::tables(worker.address).await;
+    ready::idle(worker.address).await;
     println!("| load | echo, boards/s | worker, boards/s | share of the roof |\n|---|--:|--:|--:|");
     let loads = [
         ("one board a message, 1 stream", Load::jobs(1), JOBS),

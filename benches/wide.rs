@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use taquin::config::{LimitsConfig, Sweep};
-use taquin::domain::sliding::{Board, Instance, Layout, Position, Setup, WideSpace};
+use taquin::domain::sliding::{Board, Canonical, Instance, Layout, Position, Setup, WideSpace};
 use taquin::engine::{Answer, Asked, Reply, Verdict};
 use taquin::heuristic::{PatternSet, PatternSum, load_large};
 use taquin::search::{Budget, Limits, ida_star};
@@ -136,11 +136,13 @@ async fn by_workers(workers: usize, large: Option<PatternSum>, boards: &[Known])
     }
     let (answers, mut landed) = mpsc::unbounded_channel::<Answer>();
     let ask = |instance: &Instance| {
-        let query = path_of(instance.clone(), true);
+        let query = path_of(Canonical::of(instance), true);
         let answers = answers.clone();
         match engine.ask(&query, || Reply::new(move |answer| drop(answers.send(answer)))) {
             Ok(Asked::Later(ticket)) => ticket,
-            Ok(Asked::Now(_)) | Err(_) => unreachable!("there is room, and nothing is known"),
+            Ok(Asked::Now(_) | Asked::Found(_)) | Err(_) => {
+                unreachable!("there is room, and nothing is known")
+            }
         }
     };
     let mut tickets = vec![ask(&boards[0].0)];

@@ -29,7 +29,7 @@ pub struct ServerConfig {
     #[arg(long, env = "TAQUIN_LISTEN", default_value = "127.0.0.1:50051")]
     pub listen: SocketAddr,
 
-    /// Worker tasks that search, at least 1; by default one for each core this process may use
+    /// Worker tasks that search, at least 1, and as many more for searches that take long; by default one for each core this process may use
     #[arg(long, env = "TAQUIN_WORKERS")]
     pub workers: Option<NonZeroUsize>,
 
@@ -122,7 +122,7 @@ pub struct LimitsConfig {
     #[arg(long, env = "TAQUIN_MAX_IN_FLIGHT", default_value_t = DEFAULT.max_in_flight, value_parser = positive_u32)]
     pub max_in_flight: u32,
 
-    /// Searches that wait for a worker; one more is answered RESOURCE_EXHAUSTED
+    /// Searches that wait for a worker or for pattern databases; one more is answered RESOURCE_EXHAUSTED
     #[arg(long, env = "TAQUIN_MAX_QUEUE", default_value_t = DEFAULT.max_queue, value_parser = positive_u32)]
     pub max_queue: u32,
 

@@ -14,13 +14,14 @@ use dashmap::mapref::entry::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::choice::search_of;
 use super::job::{Known, Limit, verdict};
-use super::queue::Place;
+use super::queue::{Lane, Place};
 use super::{
     Algorithm, Answer, Asked, Failure, Overload, Query, Reply, Shared, Source, Statistics, Verdict, Work,
 };
 use crate::domain::sliding::{Canonical, Key};
-use crate::search::{Limits, Stop};
+use crate::search::{Budget, Limits, Stop};
 use crate::space::Cost;
 
 /// A waiter's number, never used twice.
@@ -57,7 +58,8 @@ impl Flights {
         let flights: Vec<_> = self.map.iter().map(|entry| Arc::clone(entry.value())).collect();
         for flight in flights {
             flight.limits.cancel();
-            let landed = flight.land(shared, &Landing::Stopped(Stop::Cancelled), (0, 0));
+            let spent = flight.limits.spent();
+            let landed = flight.land(shared, &Landing::Stopped(Stop::Cancelled), spent);
             debug_assert!(landed, "a cancel is never taken back");
         }
     }
@@ -74,9 +76,17 @@ struct Waiter {
     reply: Reply<Answer>,
     /// Its place among the jobs in flight.
     permit: OwnedSemaphorePermit,
+    /// How long the flight had been searched for when he came.
+    flown_before: Duration,
 }
 
 impl Waiter {
+    /// What his job has cost: all of the search, and the time in which there was none.
+    fn statistics(&self, solve_time: Duration, (expanded, generated): (u64, u64)) -> Statistics {
+        let queue_time = self.arrived.elapsed().saturating_sub(solve_time.saturating_sub(self.flown_before));
+        Statistics { queue_time, solve_time, expanded, generated }
+    }
+
     /// His place is free before he hears, since he may ask again at once.
     fn answer(self, answer: Answer) {
         drop(self.permit);
@@ -85,14 +95,31 @@ impl Waiter {
 }
 
 enum Phase {
-    Waiting(Place),
-    Flying { since: Instant },
+    /// In the queue, with what is left of the budget.
+    Waiting(Budget),
+    Flying {
+        since: Instant,
+    },
     Landed,
 }
 
 struct State {
     phase: Phase,
+    /// Where it waits, or waited before it flew.
+    place: Place,
+    /// The search before it last began to wait.
+    flown: Duration,
     waiters: HashMap<WaiterId, Waiter>,
+}
+
+impl State {
+    /// How long it has been searched for.
+    fn flown(&self) -> Duration {
+        match self.phase {
+            Phase::Flying { since } => self.flown + since.elapsed(),
+            Phase::Waiting(_) | Phase::Landed => self.flown,
+        }
+    }
 }
 
 /// How a search ended.
@@ -147,7 +174,6 @@ impl Drop for Ticket {
 pub(super) fn board(
     shared: &Arc<Shared>,
     query: &Query,
-    canonical: Canonical,
     reply: impl FnOnce() -> Reply<Answer>,
 ) -> Result<Asked, Overload> {
     let arrived = Instant::now();
@@ -158,16 +184,18 @@ pub(super) fn board(
         Arc::clone(&shared.in_flight).try_acquire_owned().map_err(|_| Overload::InFlight { limit })?;
     let id = shared.flights.next_waiter();
     let alone = query.bypass_cache.then_some(id);
-    let key = FlightKey { board: canonical.key(), algorithm: query.algorithm, alone };
-    let waiter = |source, canonical| Waiter {
+    let algorithm = search_of(query.algorithm, query.canonical.goal().frame().layout());
+    let key = FlightKey { board: query.canonical.key(), algorithm, alone };
+    let waiter = |source, flown_before| Waiter {
         id,
-        canonical,
+        canonical: query.canonical.clone(),
         arrived,
         deadline,
         max_moves: query.max_moves,
         source,
         reply: reply(),
         permit,
+        flown_before,
     };
     let ticket = |flight: &Arc<Flight>| {
         Ok(Asked::Later(Ticket { shared: Arc::clone(shared), flight: Arc::clone(flight), waiter: id }))
@@ -178,7 +206,8 @@ pub(super) fn board(
         let mut state = flight.state();
         if !matches!(state.phase, Phase::Landed) {
             flight.join(shared, &mut state, query, deadline);
-            state.waiters.insert(id, waiter(Source::Coalesced, canonical));
+            let flown = state.flown();
+            state.waiters.insert(id, waiter(Source::Coalesced, flown));
             shared.clock.watch(deadline, id, flight);
             return ticket(flight);
         }
@@ -187,16 +216,16 @@ pub(super) fn board(
     if !query.bypass_cache
         && let Some(known) = shared.cache.peek(&key.board)
     {
-        return Ok(Asked::Now(query.known(&canonical, known, Source::Cache)));
+        return Ok(Asked::Now(query.known(known, Source::Cache)));
     }
     let place = shared.queue.next_place(query.priority);
-    let flight = Arc::new(Flight::new(key, canonical.clone(), query, deadline, place));
+    let flight = Arc::new(Flight::new(key, query, deadline, place));
     // Full before it is seen: a worker may take it as soon as it is in the queue.
     let mut state = flight.state();
     if !shared.queue.push(place, Work::Flight(Arc::clone(&flight))) {
         return Err(Overload::Queue { limit: shared.queue.max_len() });
     }
-    state.waiters.insert(id, waiter(Source::Search, canonical));
+    state.waiters.insert(id, waiter(Source::Search, Duration::ZERO));
     shared.clock.watch(deadline, id, &flight);
     drop(state);
     let taken = ticket(&flight);
@@ -208,14 +237,17 @@ pub(super) fn board(
 }
 
 impl Flight {
-    fn new(key: FlightKey, canonical: Canonical, query: &Query, deadline: Instant, place: Place) -> Self {
+    fn new(key: FlightKey, query: &Query, deadline: Instant, place: Place) -> Self {
+        let limits = Arc::new(Limits::new(deadline, query.max_nodes, query.max_moves));
+        let phase = Phase::Waiting(Budget::new(Arc::clone(&limits)));
+        let state = State { phase, place, flown: Duration::ZERO, waiters: HashMap::with_capacity(1) };
         Self {
             key,
-            canonical,
-            limits: Arc::new(Limits::new(deadline, query.max_nodes, query.max_moves)),
+            canonical: query.canonical.clone(),
+            limits,
             #[cfg(feature = "faults")]
             fault: query.fault,
-            state: Mutex::new(State { phase: Phase::Waiting(place), waiters: HashMap::with_capacity(1) }),
+            state: Mutex::new(state),
         }
     }
 
@@ -244,59 +276,63 @@ impl Flight {
     /// Makes room for one more who waits.
     fn join(&self, shared: &Shared, state: &mut State, query: &Query, deadline: Instant) {
         self.limits.widen(deadline, query.max_nodes, query.max_moves);
-        if let Phase::Waiting(place) = &mut state.phase
-            && place.priority() < query.priority
-        {
-            *place = shared.queue.raise(*place, query.priority);
+        if state.place.priority() < query.priority {
+            state.place = shared.queue.raise(state.place, query.priority);
         }
         shared.flights.coalesced.fetch_add(1, Relaxed);
     }
 
-    /// Begins the search, unless nobody waits for it any more.
-    pub(super) fn take_off(&self) -> bool {
+    /// Begins the search, or goes on with it, unless nobody waits for it any more.
+    pub(super) fn take_off(&self) -> Option<Budget> {
         let mut state = self.state();
-        let wanted = matches!(state.phase, Phase::Waiting(_));
-        if wanted {
-            state.phase = Phase::Flying { since: Instant::now() };
+        match std::mem::replace(&mut state.phase, Phase::Landed) {
+            Phase::Waiting(budget) => {
+                state.phase = Phase::Flying { since: Instant::now() };
+                Some(budget)
+            }
+            Phase::Flying { .. } => unreachable!("what flies is in no queue"),
+            Phase::Landed => None,
         }
-        wanted
+    }
+
+    /// Has it wait at its old place, in the lane in which it is to go on, unless nobody
+    /// waits for it any more.
+    pub(super) fn wait_again(self: &Arc<Self>, shared: &Shared, lane: Lane, budget: Budget) {
+        let mut state = self.state();
+        if matches!(state.phase, Phase::Landed) {
+            return;
+        }
+        state.flown = state.flown();
+        state.phase = Phase::Waiting(budget);
+        shared.queue.put_back(lane, state.place, Work::Flight(Arc::clone(self)));
     }
 
     /// Answers all who wait; `false` when the search must be made again, since one
     /// who joined after its last look at the limits has widened them.
     #[must_use]
-    pub(super) fn land(
-        self: &Arc<Self>,
-        shared: &Shared,
-        landing: &Landing,
-        (expanded, generated): (u64, u64),
-    ) -> bool {
-        let (waiters, flown) = {
+    pub(super) fn land(self: &Arc<Self>, shared: &Shared, landing: &Landing, spent: (u64, u64)) -> bool {
+        let (waiters, solve_time) = {
             let mut state = self.state();
             if let Landing::Stopped(stop) = landing
-                && !self.limits.call_for(*stop, expanded)
+                && !self.limits.call_for(*stop, spent.0)
             {
                 return false;
             }
-            let since = match std::mem::replace(&mut state.phase, Phase::Landed) {
-                Phase::Flying { since } => since,
-                Phase::Waiting(place) => {
-                    shared.queue.remove(place);
-                    Instant::now()
-                }
+            let solve_time = state.flown();
+            match std::mem::replace(&mut state.phase, Phase::Landed) {
+                Phase::Flying { .. } => {}
+                Phase::Waiting(_) => shared.queue.remove(state.place),
                 Phase::Landed => return true,
-            };
+            }
             let mut waiters: Vec<Waiter> = std::mem::take(&mut state.waiters).into_values().collect();
             // First come, first answered.
             waiters.sort_unstable_by_key(|waiter| waiter.id);
-            (waiters, since)
+            (waiters, solve_time)
         };
         shared.flights.map.remove_if(&self.key, |_, flight| Arc::ptr_eq(flight, self));
-        let solve_time = flown.elapsed();
         for waiter in waiters {
             shared.clock.forget(waiter.deadline, waiter.id);
-            let queue_time = flown.saturating_duration_since(waiter.arrived);
-            let statistics = Statistics { queue_time, solve_time, expanded, generated };
+            let statistics = waiter.statistics(solve_time, spent);
             let verdict = self.verdict_for(&waiter, landing);
             let source = if matches!(verdict, Verdict::Failed(_)) { Source::None } else { waiter.source };
             waiter.answer(Answer { verdict, source, statistics });
@@ -338,25 +374,22 @@ impl Flight {
 
     /// Takes one away, with what his job has cost so far; the last one stops the search.
     fn leave(self: &Arc<Self>, shared: &Shared, id: WaiterId) -> Option<(Waiter, Statistics)> {
-        let (waiter, since, left) = {
+        let (waiter, solve_time, last) = {
             let mut state = self.state();
             let waiter = state.waiters.remove(&id)?;
-            let since = if let Phase::Flying { since } = state.phase { Some(since) } else { None };
-            let left = state.waiters.is_empty().then(|| std::mem::replace(&mut state.phase, Phase::Landed));
-            (waiter, since, left)
+            let (solve_time, last) = (state.flown(), state.waiters.is_empty());
+            if last && let Phase::Waiting(_) = std::mem::replace(&mut state.phase, Phase::Landed) {
+                shared.queue.remove(state.place);
+            }
+            (waiter, solve_time, last)
         };
         shared.clock.forget(waiter.deadline, waiter.id);
-        if let Some(phase) = left {
+        if last {
             self.limits.cancel();
-            if let Phase::Waiting(place) = phase {
-                shared.queue.remove(place);
-            }
             shared.flights.map.remove_if(&self.key, |_, flight| Arc::ptr_eq(flight, self));
         }
-        let (expanded, generated) = self.limits.spent();
-        let queue_time = since.unwrap_or_else(Instant::now).saturating_duration_since(waiter.arrived);
-        let solve_time = since.map_or(Duration::ZERO, |since| since.elapsed());
-        Some((waiter, Statistics { queue_time, solve_time, expanded, generated }))
+        let statistics = waiter.statistics(solve_time, self.limits.spent());
+        Some((waiter, statistics))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

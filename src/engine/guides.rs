@@ -1,33 +1,30 @@
-//! The pattern databases of goals on wide layouts: made in the background, one goal at a
-//! time, kept by weight. Who needs one that is not there waits for it, under his budget. The large
-//! set of the 4x4 corner goals, once it is there, goes before the small one.
-//! It knows neither jobs nor searches.
+//! The pattern databases of goals on wide layouts, kept by weight, and the task that makes
+//! them: one goal at a time, in the order of the work that is set aside for them. A goal
+//! for which nobody waits any more is not begun. The large set of the 4x4 corner goals, once it is
+//! there, goes before the small one. It knows no search.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
+use super::pool::message;
+use super::queue::Lane;
+use super::tables::Tables;
+use super::{Shared, Work};
 use crate::cache::{Cache, Weigh};
-use crate::domain::sliding::{Goal, Problem};
+use crate::domain::sliding::{Board, Goal, Layout, Problem, Shape};
 use crate::heuristic::{PatternSet, PatternSum, make_large};
-use crate::search::{Budget, Limits, Stop};
+use crate::search::Limits;
 
 /// Bytes that pattern databases may take: some twenty goals of 4x4.
 pub const MAX_PATTERN_BYTES: u64 = 64 << 20;
-/// Between two looks at the budget of one who waits.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// See the module.
-#[derive(Clone)]
-pub(super) struct Guides(Arc<Inner>);
-
-struct Inner {
+pub(super) struct Guides {
     large: OnceLock<(Problem, Arc<PatternSum>)>,
-    /// Ends the making of the large set.
-    large_limits: Arc<Limits>,
     made: Cache<Problem, Arc<PatternSum>>,
-    making: Mutex<Making>,
-    done: Condvar,
+    /// What ends the making.
+    limits: Arc<Limits>,
 }
 
 /// What is held.
@@ -41,139 +38,123 @@ pub struct PatternStatistics {
     pub large: bool,
 }
 
-/// What is being made.
-enum Making {
-    Nothing,
-    /// One goal's; the limits end it.
-    One(Arc<Limits>),
-    /// Nothing any more.
-    Stopped,
-}
-
 impl Weigh for Arc<PatternSum> {
     fn heap_bytes(&self) -> usize {
         self.bytes()
     }
 }
 
-/// Says, however the making ends, that it has.
-struct Made<'a>(&'a Inner);
-
-impl Drop for Made<'_> {
-    fn drop(&mut self) {
-        let mut making = self.0.making();
-        if let Making::One(_) = *making {
-            *making = Making::Nothing;
-        }
-        drop(making);
-        self.0.done.notify_all();
-    }
-}
-
-impl Inner {
-    fn making(&self) -> MutexGuard<'_, Making> {
-        // Nothing that may panic runs under this lock.
-        self.making.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn make(&self, goal: &Goal, limits: &Arc<Limits>) {
-        let _made = Made(self);
-        let begun = Instant::now();
-        if let Ok(guide) = PatternSum::new(PatternSet::Small, goal.frame().layout(), goal.board(), limits) {
-            let (milliseconds, bytes) = (begun.elapsed().as_millis(), guide.bytes());
-            tracing::info!(layout = ?goal.frame().layout().shape(), milliseconds, bytes, "pattern databases made");
-            self.made.insert(goal.problem(), Arc::new(guide));
-        }
-    }
-}
-
 impl Guides {
     pub(super) fn new() -> Self {
-        let (made, making) = (Cache::new(MAX_PATTERN_BYTES), Mutex::new(Making::Nothing));
-        let (large, large_limits) = (OnceLock::new(), Arc::new(Limits::unlimited()));
-        Self(Arc::new(Inner { large, large_limits, made, making, done: Condvar::new() }))
+        let (made, limits) = (Cache::new(MAX_PATTERN_BYTES), Arc::new(Limits::unlimited()));
+        Self { large: OnceLock::new(), made, limits }
     }
 
-    /// Has the large set looked at first from now on; the first one that is given stays.
+    /// Has the large set looked at first from now on.
     pub(super) fn prefer(&self, large: PatternSum) {
         let (layout, board) = large.goal();
         let problem = Goal::new(layout, board).problem();
         // A second one would be the same.
-        let _ = self.0.large.set((problem, Arc::new(large)));
+        let _ = self.large.set((problem, Arc::new(large)));
     }
 
     /// Makes the large set on this thread, and prefers it.
     pub(super) fn make_large(&self) {
         let begun = Instant::now();
-        if let Ok(large) = make_large(&self.0.large_limits) {
-            let (milliseconds, bytes) = (begun.elapsed().as_millis(), large.bytes());
-            tracing::info!(milliseconds, bytes, "large set of pattern databases made");
-            self.prefer(large);
-        }
+        // Only a stop ends it.
+        let Ok(large) = make_large(&self.limits) else { return };
+        let (milliseconds, bytes) = (begun.elapsed().as_millis(), large.bytes());
+        tracing::info!(milliseconds, bytes, "large set of pattern databases made");
+        self.prefer(large);
     }
 
     fn large(&self, goal: &Goal) -> Option<&Arc<PatternSum>> {
-        let (problem, large) = self.0.large.get()?;
+        let (problem, large) = self.large.get()?;
         (*problem == goal.problem()).then_some(large)
     }
 
     /// The pattern databases of a goal, if they are made.
     pub(super) fn find(&self, goal: &Goal) -> Option<Arc<PatternSum>> {
-        self.large(goal).cloned().or_else(|| self.0.made.get(&goal.problem()))
+        self.large(goal).cloned().or_else(|| self.made.get(&goal.problem()))
     }
 
-    /// The pattern databases of a goal that they suit, made first if need be.
-    ///
-    /// # Errors
-    /// The budget's [`Stop`]; the making goes on, for others may ask.
-    pub(super) fn wait_for(&self, goal: &Goal, budget: &Budget) -> Result<Arc<PatternSum>, Stop> {
-        loop {
-            if let Some(guide) = self.find(goal) {
-                return Ok(guide);
-            }
-            budget.check()?;
-            self.make_soon(goal);
-            let making = self.0.making();
-            if self.0.made.peek(&goal.problem()).is_none() {
-                drop(self.0.done.wait_timeout(making, LOOK).unwrap_or_else(PoisonError::into_inner));
-            }
-        }
-    }
-
-    /// Has a goal's pattern databases made, unless others are, by a thread that is as nice as its
-    /// caller, a worker's.
-    pub(super) fn make_soon(&self, goal: &Goal) {
-        if self.large(goal).is_some() {
+    /// Makes the pattern databases of a goal that they suit, unless they are there.
+    fn make(&self, goal: &Goal) {
+        if self.large(goal).is_some() || self.made.peek(&goal.problem()).is_some() {
             return;
         }
-        let mut making = self.0.making();
-        if !matches!(*making, Making::Nothing) || self.0.made.peek(&goal.problem()).is_some() {
+        let begun = Instant::now();
+        // Only a stop ends it, and then nobody waits.
+        let Ok(guide) = PatternSum::new(PatternSet::Small, goal.frame().layout(), goal.board(), &self.limits)
+        else {
             return;
-        }
-        let limits = Arc::new(Limits::unlimited());
-        let (inner, for_goal, until) = (Arc::clone(&self.0), goal.clone(), Arc::clone(&limits));
-        let maker = thread::Builder::new().name("taquin-patterns".to_owned());
-        match maker.spawn(move || inner.make(&for_goal, &until)) {
-            Ok(_) => *making = Making::One(limits),
-            Err(error) => tracing::warn!(%error, "no thread to make pattern databases"),
-        }
+        };
+        let (milliseconds, bytes) = (begun.elapsed().as_millis(), guide.bytes());
+        tracing::info!(goal = written(goal), milliseconds, bytes, "pattern databases made");
+        self.made.insert(goal.problem(), Arc::new(guide));
     }
 
     /// Ends what is being made, and has nothing made any more.
     pub(super) fn stop(&self) {
-        self.0.large_limits.cancel();
-        if let Making::One(limits) = std::mem::replace(&mut *self.0.making(), Making::Stopped) {
-            limits.cancel();
-        }
+        self.limits.cancel();
     }
 
     pub(super) fn statistics(&self) -> PatternStatistics {
-        let held = self.0.made.statistics();
-        let large = self.0.large.get().map(|(_, large)| large.bytes() as u64);
+        let held = self.made.statistics();
+        let large = self.large.get().map(|(_, large)| large.bytes() as u64);
         PatternStatistics {
             goals: held.entries + u64::from(large.is_some()),
             bytes: held.weight + large.unwrap_or(0),
             large: large.is_some(),
         }
+    }
+}
+
+/// The canonical board of a goal on a grid: tiles by rows, the blank 0.
+fn written(goal: &Goal) -> String {
+    let layout = goal.frame().layout();
+    let Shape::Grid { columns, .. } = layout.shape() else { unreachable!("they suit grids alone") };
+    let tiles: Vec<String> = goal.board().tiles(layout.cells()).map(|tile| tile.to_string()).collect();
+    tiles.chunks(columns.into()).map(|row| row.join(" ")).collect::<Vec<_>>().join("/")
+}
+
+/// Runs until it is dropped, meant for a thread of its own.
+pub(super) async fn run(shared: Arc<Shared>) {
+    if shared.config.sweep && catch_unwind(AssertUnwindSafe(|| make_standard(&shared))).is_err() {
+        tracing::error!("what is made at the start is not there");
+    }
+    loop {
+        let first = shared.queue.first(Lane::Aside).await;
+        make_for(&shared, &first);
+    }
+}
+
+/// Makes what the first work that is set aside waits for, and recalls all that waits for
+/// the same. A panic is that work's alone: whoever else waits has it tried again.
+fn make_for(shared: &Shared, first: &Work) {
+    let (goal, problem) = (first.goal(), first.goal().problem());
+    let made = catch_unwind(AssertUnwindSafe(|| {
+        #[cfg(feature = "faults")]
+        first.strike_maker(&shared.guides.limits);
+        shared.guides.make(goal);
+    }));
+    match made {
+        Ok(()) => shared.queue.recall(|work| work.goal().problem() == problem),
+        Err(panic) => {
+            tracing::error!(panic = message(panic.as_ref()), "the making of pattern databases panicked");
+            first.fail(shared);
+        }
+    }
+}
+
+/// Sweeps the standard goals, and makes the pattern databases of the fifteen puzzle's goal that is asked
+/// most, its blank in a corner, unless others are asked for by now.
+fn make_standard(shared: &Shared) {
+    let begun = Instant::now();
+    Tables::sweep_standard();
+    tracing::info!(milliseconds = begun.elapsed().as_secs_f64() * 1e3, "standard goals swept");
+    if shared.queue.peek(Lane::Aside).is_none() {
+        let layout = Layout::grid(4, 4).expect("sixteen cells");
+        shared.guides.make(&Goal::new(layout, Board::standard(layout.cells(), 0)));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::domain::sliding::{Canonical, Instance, Obstacle, Path, Solution};
+use crate::domain::sliding::{Canonical, Obstacle, Path, Solution};
 use crate::space::Cost;
 
 /// Which search runs when one has to.
@@ -48,8 +48,9 @@ pub enum Priority {
 /// A board and what is asked of it.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// The board.
-    pub instance: Instance,
+    /// The board in its canonical form; as it is held when the path must be the smallest in
+    /// the caller's own order of moves.
+    pub canonical: Canonical,
     /// Which search runs when one has to.
     pub algorithm: Algorithm,
     /// How long it may take until it is answered.
@@ -62,8 +63,6 @@ pub struct Query {
     pub max_moves: Cost,
     /// Who goes first.
     pub priority: Priority,
-    /// Whether the path must be the smallest in the caller's own order of moves.
-    pub smallest: bool,
     /// Neither read nor write the cache nor the goal's half of a two-ended search, and fly alone.
     /// Pattern databases are used all the same: without them wide boards are not solved.
     pub bypass_cache: bool,
@@ -76,8 +75,8 @@ pub struct Query {
 
 impl Query {
     /// The answer to a board of which all is known.
-    pub(super) fn known(&self, canonical: &Canonical, known: Known, source: Source) -> Answer {
-        Answer::at_once(verdict(canonical, known, self.max_moves), source)
+    pub(super) fn known(&self, known: Known, source: Source) -> Answer {
+        Answer::at_once(verdict(&self.canonical, known, self.max_moves), source)
     }
 }
 
@@ -93,7 +92,11 @@ pub(super) enum Known {
 /// What is known, as a caller is told; a path that is longer than was of interest is not.
 pub(super) fn verdict(canonical: &Canonical, known: Known, max_moves: Cost) -> Verdict {
     let Known::Path(path) = known else { return Verdict::Unsolvable(Obstacle::Exhausted) };
-    let solution = Solution::new(canonical.goal(), canonical.start(), path);
+    within(Solution::new(canonical.goal(), canonical.start(), path), max_moves)
+}
+
+/// A solution, unless it is longer than was of interest.
+pub(super) fn within(solution: Solution, max_moves: Cost) -> Verdict {
     if solution.distance() <= max_moves {
         Verdict::Solved(solution)
     } else {
@@ -182,7 +185,7 @@ pub enum Source {
 /// What an answer cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// From arrival to the start of the search.
+    /// The wait for a worker, and for pattern databases.
     pub queue_time: Duration,
     /// The search.
     pub solve_time: Duration,

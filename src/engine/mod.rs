@@ -7,6 +7,7 @@ mod clock;
 #[cfg(feature = "faults")]
 mod fault;
 mod flight;
+mod found;
 mod guides;
 mod job;
 mod pool;
@@ -20,11 +21,12 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use crate::cache::{Cache, CacheStatistics, Weigh};
-use crate::domain::sliding::{Canonical, Goal, Instance, Key, Path, obstacle};
+use crate::domain::sliding::{Canonical, Goal, Key, Path, obstacle};
 use crate::heuristic::PatternSum;
 use clock::Clock;
 pub use flight::Ticket;
 use flight::{Flight, Flights};
+pub use found::Found;
 use guides::Guides;
 pub use guides::{MAX_PATTERN_BYTES, PatternStatistics};
 use job::Known;
@@ -39,16 +41,16 @@ use tables::Tables;
 pub use tables::{Held, TableStatistics};
 
 #[cfg(feature = "faults")]
-pub use fault::Fault;
+pub use fault::{Fault, FaultOf};
 
 /// How large an engine may grow.
 #[derive(Clone, Copy, Debug)]
 pub struct EngineConfig {
-    /// Worker tasks, each on a thread of its own.
+    /// Worker tasks of each lane, each on a thread of its own.
     pub workers: usize,
     /// Jobs taken and not yet answered.
     pub max_in_flight: usize,
-    /// Searches that wait for a worker.
+    /// Searches that wait for a worker or for pattern databases.
     pub max_queue: usize,
     /// Bytes the cache may weigh.
     pub max_cache_bytes: u64,
@@ -64,14 +66,16 @@ pub struct EngineConfig {
 pub enum Asked {
     /// Theory or the cache knew; the reply was not made.
     Now(Answer),
+    /// A table knows, and its answer can be read; the reply was not made.
+    Found(Found),
     /// A search will answer through the reply. Dropping the ticket gives the job up.
     Later(Ticket),
 }
 
 /// What became of asking for a table.
-pub enum TableAsked<'a> {
+pub enum TableAsked {
     /// It is there; the reply was not made.
-    Now(Held<'a>),
+    Now(Held),
     /// A worker will answer through the reply. Dropping the ticket gives that up.
     Later(SweepTicket),
 }
@@ -96,6 +100,7 @@ pub struct Engine {
 }
 
 /// What waits for a worker.
+#[derive(Clone)]
 enum Work {
     /// A search.
     Flight(Arc<Flight>),
@@ -145,9 +150,6 @@ impl Engine {
         });
         tokio::spawn(clock::run(clock, Arc::downgrade(&shared)));
         let pool = Arc::new(Pool::start(&shared, config.workers)?);
-        if config.sweep || config.make_large {
-            Pool::make_standard(&shared)?;
-        }
         Ok(Self { shared, pool })
     }
 
@@ -157,33 +159,37 @@ impl Engine {
     /// # Errors
     /// When there is no room; the reply is not made then.
     pub fn ask(&self, query: &Query, reply: impl FnOnce() -> Reply<Answer>) -> Result<Asked, Overload> {
-        let instance = &query.instance;
-        let canonical = if query.smallest { Canonical::as_held(instance) } else { Canonical::of(instance) };
+        let canonical = &query.canonical;
         if canonical.start() == canonical.goal().board() {
-            return Ok(Asked::Now(query.known(&canonical, Known::Path(Path::Word(1)), Source::Rule)));
+            return Ok(Asked::Now(query.known(Known::Path(Path::Word(1)), Source::Rule)));
         }
         if !query.bypass_table
             && let Some(table) = self.shared.tables.find(canonical.goal())
         {
+            if let Held::Standard(standard) = table
+                && let Some(found) = Found::new(standard, canonical, query.max_moves)
+            {
+                return Ok(Asked::Found(found));
+            }
             // The table knows a board that theory rules out too, and theory says why.
-            let known = |known| query.known(&canonical, known, Source::Table);
+            let known = |known| query.known(known, Source::Table);
             return Ok(Asked::Now(match table.path(canonical.start()) {
                 Some(path) => known(Known::Path(path)),
-                None => ruled_out(instance).unwrap_or_else(|| known(Known::Unreachable)),
+                None => ruled_out(canonical).unwrap_or_else(|| known(Known::Unreachable)),
             }));
         }
-        if let Some(answer) = ruled_out(instance) {
+        if let Some(answer) = ruled_out(canonical) {
             return Ok(Asked::Now(answer));
         }
         if !query.bypass_cache
             && let Some(known) = self.shared.cache.get(&canonical.key())
         {
-            return Ok(Asked::Now(query.known(&canonical, known, Source::Cache)));
+            return Ok(Asked::Now(query.known(known, Source::Cache)));
         }
         if !query.bypass_table && self.shared.tables.is_asked_often(canonical.goal()) {
             self.shared.sweep_soon(canonical.goal());
         }
-        flight::board(&self.shared, query, canonical, reply)
+        flight::board(&self.shared, query, reply)
     }
 
     /// The table of a goal whose paths are words, when it is there; otherwise a worker
@@ -192,11 +198,7 @@ impl Engine {
     ///
     /// # Errors
     /// When there is no room to wait for it; the reply is not made then.
-    pub fn table(
-        &self,
-        goal: &Goal,
-        reply: impl FnOnce() -> Reply<Swept>,
-    ) -> Result<TableAsked<'_>, Overload> {
+    pub fn table(&self, goal: &Goal, reply: impl FnOnce() -> Reply<Swept>) -> Result<TableAsked, Overload> {
         if let Some(held) = self.shared.tables.find(goal)
             && held.has_words()
         {
@@ -249,21 +251,22 @@ impl Engine {
         self.shared.config.max_in_flight - self.shared.in_flight.available_permits()
     }
 
-    /// Searches that wait for a worker.
+    /// Searches that wait for a worker or for pattern databases.
     #[must_use]
     pub fn queued(&self) -> usize {
         self.shared.queue.len()
     }
 
-    /// Worker tasks alive: as many as were started, whatever happened to their jobs.
+    /// Whether every task that was started still runs, whatever happened to the jobs.
     #[must_use]
-    pub fn workers_alive(&self) -> usize {
-        self.pool.alive()
+    pub fn is_whole(&self) -> bool {
+        self.pool.is_whole()
     }
 }
 
 /// The answer to an instance of which theory knows that it has no path.
-fn ruled_out(instance: &Instance) -> Option<Answer> {
-    let obstacle = obstacle(instance.layout(), instance.start(), instance.goal())?;
+fn ruled_out(canonical: &Canonical) -> Option<Answer> {
+    let goal = canonical.goal();
+    let obstacle = obstacle(goal.frame().layout(), canonical.start(), goal.board())?;
     Some(Answer::at_once(Verdict::Unsolvable(obstacle), Source::Rule))
 }

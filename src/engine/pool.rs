@@ -1,75 +1,88 @@
 //! The workers: each a task with a runtime and a thread to itself, niced below the
-//! network's. A worker asks for a flight only when it is free. A search that panics
+//! network's. A worker asks for work only when it is free. A search that panics
 //! costs its own callers their answer and nobody else anything.
+//!
+//! Each lane has workers of its own, those of the heavy one nicer: however many searches
+//! take long, a light one finds a worker, and that worker a core.
 //!
 //! Not one runtime of many threads: a search keeps its thread, and with it whatever
 //! other worker the scheduler has put behind it there, flight in hand.
 
 use std::any::Any;
 use std::io;
+use std::ops::ControlFlow::{Break, Continue};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
-use std::time::Instant;
 
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
+use super::choice::{self, Turn};
 use super::flight::{Flight, Landing};
 use super::job::Known;
-use super::{Failure, Shared, Work, choice};
-use crate::domain::sliding::{Board, Goal, Layout, Path, Position};
-use crate::search::Budget;
+use super::queue::Lane;
+use super::{Failure, Shared, Work, guides};
+use crate::domain::sliding::{Cell, Goal, Path, Position};
+use crate::search::{Budget, Outcome};
 
 /// How much nicer a worker's thread is than the network's: enough that on a full
 /// machine a connection is served before a search goes on.
 const WORKER_NICENESS: i32 = 5;
+/// How nice a thread is that may search for a minute: beside a busy worker it has
+/// a quarter of a core, and makes way at once for one that wakes.
+const HEAVY_NICENESS: i32 = 10;
 
 /// Has the workers run until it is dropped.
 pub(super) struct Pool {
     stop: CancellationToken,
     shared: Arc<Shared>,
+    started: usize,
     alive: Arc<AtomicUsize>,
 }
 
 impl Pool {
     pub(super) fn start(shared: &Arc<Shared>, workers: usize) -> io::Result<Self> {
-        let alive = Arc::new(AtomicUsize::new(workers));
-        let pool = Self { stop: CancellationToken::new(), shared: Arc::clone(shared), alive };
+        let alive = Arc::new(AtomicUsize::new(0));
+        let mut pool = Self { stop: CancellationToken::new(), shared: Arc::clone(shared), started: 0, alive };
         for _ in 0..workers {
-            let alive = Alive(Arc::clone(&pool.alive));
-            let work = pool.stop.clone().run_until_cancelled_owned(work(Arc::clone(shared), alive));
-            let runtime = Builder::new_current_thread().build()?;
-            thread::Builder::new().name("taquin-worker".to_owned()).spawn(move || {
-                be_nice();
-                runtime.block_on(work);
+            pool.run("taquin-worker", WORKER_NICENESS, work(Arc::clone(shared), Lane::Light))?;
+            pool.run("taquin-heavy", HEAVY_NICENESS, work(Arc::clone(shared), Lane::Heavy))?;
+        }
+        // As nice as a worker: what it makes is done in seconds, and others wait for it.
+        pool.run("taquin-patterns", WORKER_NICENESS, guides::run(Arc::clone(shared)))?;
+        if shared.config.make_large {
+            let shared = Arc::clone(shared);
+            thread::Builder::new().name("taquin-large".to_owned()).spawn(move || {
+                be_nice(HEAVY_NICENESS);
+                shared.guides.make_large();
             })?;
         }
         Ok(pool)
     }
 
-    /// Makes what is to be made at the start on a thread of its own, so that no worker is kept from
-    /// the first boards.
-    pub(super) fn make_standard(shared: &Arc<Shared>) -> io::Result<()> {
-        let shared = Arc::clone(shared);
-        thread::Builder::new().name("taquin-sweep".to_owned()).spawn(move || {
-            be_nice();
-            if shared.config.sweep {
-                let begun = Instant::now();
-                shared.tables.sweep_standard();
-                tracing::info!(milliseconds = begun.elapsed().as_secs_f64() * 1e3, "standard goals swept");
-                shared.guides.make_soon(&standard_wide_goal());
-            }
-            if shared.config.make_large {
-                shared.guides.make_large();
-            }
+    /// Runs a task on a thread of its own.
+    fn run(
+        &mut self,
+        name: &str,
+        niceness: i32,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) -> io::Result<()> {
+        let alive = Alive::new(&self.alive);
+        let task = self.stop.clone().run_until_cancelled_owned(task);
+        let runtime = Builder::new_current_thread().build()?;
+        thread::Builder::new().name(name.to_owned()).spawn(move || {
+            let _alive = alive;
+            be_nice(niceness);
+            runtime.block_on(task);
         })?;
+        self.started += 1;
         Ok(())
     }
 
-    pub(super) fn alive(&self) -> usize {
-        self.alive.load(Relaxed)
+    pub(super) fn is_whole(&self) -> bool {
+        self.alive.load(Relaxed) == self.started
     }
 }
 
@@ -82,21 +95,22 @@ impl Drop for Pool {
     }
 }
 
-/// The goal of the fifteen puzzle that is asked most, its blank in a corner.
-fn standard_wide_goal() -> Goal {
-    let layout = Layout::grid(4, 4).expect("sixteen cells");
-    Goal::new(layout, Board::standard(layout.cells(), 0))
-}
-
-fn be_nice() {
+fn be_nice(niceness: i32) {
     // On Linux this is the thread's own niceness. Refused, the search only competes harder.
-    if let Err(error) = rustix::process::nice(WORKER_NICENESS) {
+    if let Err(error) = rustix::process::nice(niceness) {
         tracing::debug!(%error, "a worker's thread keeps its niceness");
     }
 }
 
-/// Counts its worker out, however that ends.
+/// Counts its task in, and out however that ends.
 struct Alive(Arc<AtomicUsize>);
+
+impl Alive {
+    fn new(alive: &Arc<AtomicUsize>) -> Self {
+        alive.fetch_add(1, Relaxed);
+        Self(Arc::clone(alive))
+    }
+}
 
 impl Drop for Alive {
     fn drop(&mut self) {
@@ -104,61 +118,96 @@ impl Drop for Alive {
     }
 }
 
-async fn work(shared: Arc<Shared>, _alive: Alive) {
-    loop {
-        match shared.queue.pop().await {
-            Work::Flight(flight) => {
-                let flown = catch_unwind(AssertUnwindSafe(|| fly(&shared, &flight)));
-                if flown.is_err() {
-                    let landed = flight.land(&shared, &Landing::Panicked, (0, 0));
-                    debug_assert!(landed, "a panic is no limit that could have been widened");
-                }
+impl Work {
+    pub(super) fn goal(&self) -> &Goal {
+        match self {
+            Self::Flight(flight) => flight.canonical().goal(),
+            Self::Sweep(sweep) => sweep.goal(),
+        }
+    }
+
+    /// What is to be done of it in a lane.
+    fn run(&self, shared: &Shared, lane: Lane) {
+        match self {
+            Self::Flight(flight) => fly(shared, flight, lane),
+            Self::Sweep(sweep) => sweep.make(shared),
+        }
+    }
+
+    /// Ends it, after whoever did it has panicked.
+    pub(super) fn fail(&self, shared: &Shared) {
+        match self {
+            Self::Flight(flight) => {
+                let landed = flight.land(shared, &Landing::Panicked, flight.limits().spent());
+                debug_assert!(landed, "a panic is no limit that could have been widened");
             }
-            Work::Sweep(sweep) => {
-                let made = catch_unwind(AssertUnwindSafe(|| sweep.make(&shared)));
-                if made.is_err() {
-                    sweep.land(&shared, &Err(Failure::Panicked));
-                }
-            }
+            Self::Sweep(sweep) => sweep.land(shared, &Err(Failure::Panicked)),
+        }
+    }
+
+    #[cfg(feature = "faults")]
+    pub(super) fn strike_maker(&self, limits: &crate::search::Limits) {
+        if let Self::Flight(flight) = self
+            && let Some(fault) = flight.fault()
+        {
+            fault.strike(super::FaultOf::Maker, limits);
         }
     }
 }
 
-fn fly(shared: &Shared, flight: &Arc<Flight>) {
-    if !flight.take_off() {
-        return;
-    }
+async fn work(shared: Arc<Shared>, lane: Lane) {
     loop {
-        let mut budget = Budget::new(Arc::clone(flight.limits()));
-        let landing = search(shared, flight, &mut budget);
-        if flight.land(shared, &landing, (budget.expanded(), budget.generated())) {
-            return;
+        let work = shared.queue.pop(lane).await;
+        if catch_unwind(AssertUnwindSafe(|| work.run(&shared, lane))).is_err() {
+            work.fail(&shared);
         }
     }
 }
 
-fn search(shared: &Shared, flight: &Flight, budget: &mut Budget) -> Landing {
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
+fn fly(shared: &Shared, flight: &Arc<Flight>, lane: Lane) {
+    let Some(mut budget) = flight.take_off() else { return };
+    loop {
+        match search(shared, flight, lane, &mut budget) {
+            Continue(lane) => return flight.wait_again(shared, lane, budget),
+            Break(landing) => {
+                if flight.land(shared, &landing, (budget.expanded(), budget.generated())) {
+                    return;
+                }
+            }
+        }
+        budget = Budget::new(Arc::clone(flight.limits()));
+    }
+}
+
+fn search(shared: &Shared, flight: &Flight, lane: Lane, budget: &mut Budget) -> Turn<Landing> {
+    let turn = catch_unwind(AssertUnwindSafe(|| {
         #[cfg(feature = "faults")]
         if let Some(fault) = flight.fault() {
-            fault.strike(flight.limits());
+            fault.strike(super::FaultOf::Worker, flight.limits());
         }
         let kept = flight.is_remembered().then_some(&shared.tables);
-        choice::solve(flight.canonical(), flight.algorithm(), kept, &shared.guides, budget)
+        choice::solve(flight.canonical(), flight.algorithm(), lane, kept, &shared.guides, budget)
     }));
+    match turn {
+        Ok(turn) => turn.map_break(|outcome| landing(shared, flight, outcome)),
+        Err(panic) => {
+            tracing::error!(panic = message(panic.as_ref()), "a search panicked");
+            Break(Landing::Panicked)
+        }
+    }
+}
+
+/// Keeps what a search has found.
+fn landing(shared: &Shared, flight: &Flight, outcome: Outcome<Cell>) -> Landing {
     match outcome {
-        Ok(Ok(Some(path))) => Landing::Known(Known::Path(remember(shared, flight, &path))),
-        Ok(Ok(None)) => {
+        Ok(Some(path)) => Landing::Known(Known::Path(remember(shared, flight, &path))),
+        Ok(None) => {
             if flight.is_remembered() {
                 shared.cache.insert(flight.canonical().key(), Known::Unreachable);
             }
             Landing::Known(Known::Unreachable)
         }
-        Ok(Err(stop)) => Landing::Stopped(stop),
-        Err(panic) => {
-            tracing::error!(panic = message(panic.as_ref()), "a search panicked");
-            Landing::Panicked
-        }
+        Err(stop) => Landing::Stopped(stop),
     }
 }
 
@@ -178,7 +227,7 @@ fn remember(shared: &Shared, flight: &Flight, cells: &[u8]) -> Path {
     first
 }
 
-fn message(panic: &(dyn Any + Send)) -> &str {
+pub(super) fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }

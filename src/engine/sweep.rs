@@ -127,6 +127,10 @@ impl Shared {
 }
 
 impl Sweep {
+    pub(super) fn goal(&self) -> &Goal {
+        &self.goal
+    }
+
     /// Makes the table, keeps it, and hands it to all who wait.
     pub(super) fn make(self: &Arc<Self>, shared: &Shared) {
         {

@@ -29,12 +29,15 @@ const COUNTS_BYTES: u64 = 1 << 20;
 /// The cells of the blank of the standard 3x3 goals: corner, edge, centre.
 const STANDARD_BLANKS: [Cell; 3] = [0, 1, 4];
 
+/// The same for every engine, and there for good once they are swept: to refer to one counts
+/// nothing, so threads that do not meet.
+static STANDARD: OnceLock<[Arc<Table>; 3]> = OnceLock::new();
+
 type Half = GoalHalf<SlidingSpace>;
 
 /// See the module.
 pub(super) struct Tables {
-    standard: OnceLock<[Arc<Table>; 3]>,
-    /// Whether the standard ones are there or will be.
+    /// Whether the standard ones are used, once they are there.
     has_standard: bool,
     swept: Cache<Problem, Arc<Table>>,
     halves: Cache<Problem, Arc<Half>>,
@@ -43,14 +46,14 @@ pub(super) struct Tables {
 }
 
 /// A table that is held.
-pub enum Held<'a> {
+pub enum Held {
     /// One of the standard ones.
-    Standard(&'a Arc<Table>),
+    Standard(&'static Arc<Table>),
     /// Another.
     Swept(Arc<Table>),
 }
 
-impl Deref for Held<'_> {
+impl Deref for Held {
     type Target = Table;
 
     fn deref(&self) -> &Table {
@@ -61,7 +64,7 @@ impl Deref for Held<'_> {
     }
 }
 
-impl Held<'_> {
+impl Held {
     /// The table, to be held for longer.
     pub(super) fn share(&self) -> Arc<Table> {
         match self {
@@ -112,7 +115,6 @@ pub struct TableStatistics {
 impl Tables {
     pub(super) fn new(max_bytes: u64, has_standard: bool) -> Self {
         Self {
-            standard: OnceLock::new(),
             has_standard,
             swept: Cache::new(max_bytes),
             halves: Cache::new(HALVES_BYTES),
@@ -122,24 +124,28 @@ impl Tables {
     }
 
     /// Sweeps the standard goals; meant for a thread of its own.
-    pub(super) fn sweep_standard(&self) {
+    pub(super) fn sweep_standard() {
         let layout = Layout::grid(3, 3).expect("nine cells");
         let sweep = |blank| {
             let goal = Board::standard(layout.cells(), blank);
             let table = Table::sweep(layout, goal, &mut Budget::unlimited());
             Arc::new(table.expect("nothing ends an unlimited budget"))
         };
-        self.standard.get_or_init(|| STANDARD_BLANKS.map(sweep));
+        STANDARD.get_or_init(|| STANDARD_BLANKS.map(sweep));
     }
 
     /// The table of a goal.
-    pub(super) fn find(&self, goal: &Goal) -> Option<Held<'_>> {
-        if let Some(standard) = self.standard.get()
+    pub(super) fn find(&self, goal: &Goal) -> Option<Held> {
+        if let Some(standard) = self.standard()
             && let Some(class) = standard_class(goal)
         {
             return Some(Held::Standard(&standard[class]));
         }
         self.swept.get(&goal.problem()).map(Held::Swept)
+    }
+
+    fn standard(&self) -> Option<&'static [Arc<Table>; 3]> {
+        STANDARD.get().filter(|_| self.has_standard)
     }
 
     /// Keeps the table of a goal that is not standard.
@@ -197,7 +203,7 @@ impl Tables {
 
     pub(super) fn statistics(&self) -> TableStatistics {
         let swept = self.swept.statistics();
-        let standard = self.standard.get();
+        let standard = self.standard();
         TableStatistics {
             standard_ready: standard.is_some(),
             standard_bytes: standard

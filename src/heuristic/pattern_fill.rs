@@ -8,12 +8,12 @@
 //! is written at random, a row, stays near.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::placement::{Placements, Turn};
 use crate::domain::sliding::Cell;
-use crate::search::{Budget, Limits, Stop};
+use crate::search::{Limits, Stop};
 
 /// Rows that a thread takes at a time: many, since it takes them under a lock.
 const ROWS_AT_A_TIME: usize = 64;
@@ -68,11 +68,11 @@ struct Rows<'a> {
 /// how many places each level has.
 ///
 /// # Errors
-/// The limits' [`Stop`].
+/// [`Stop::Cancelled`] when the limits are cancelled.
 pub(super) fn fill(
     placements: &Placements,
     goal: usize,
-    limits: &Arc<Limits>,
+    limits: &Limits,
     filled: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<u64>, Stop> {
     let steps = Steps::new(placements);
@@ -158,14 +158,16 @@ impl Draw<'_> {
 fn on_all_cores<P>(
     parts: impl Iterator<Item = P> + Send,
     work: impl Fn(P) -> u64 + Sync,
-    limits: &Arc<Limits>,
+    limits: &Limits,
 ) -> Result<u64, Stop> {
     let parts = Mutex::new(parts);
     let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
     let run = || {
-        let (mut sum, budget) = (0, Budget::new(Arc::clone(limits)));
+        let mut sum = 0;
         while let Some(part) = next() {
-            budget.check()?;
+            if limits.is_cancelled() {
+                return Err(Stop::Cancelled);
+            }
             sum += work(part);
         }
         Ok(sum)

@@ -148,6 +148,12 @@ impl Budget {
         self.generated
     }
 
+    /// No path is shorter than this, as has been proven under these limits before.
+    #[must_use]
+    pub fn proven(&self) -> Cost {
+        self.limits.proven()
+    }
+
     /// A budget of at most so many states, to try what may be quick before what is paid
     /// for; short enough that nobody asks it to stop.
     #[must_use]
@@ -164,6 +170,7 @@ impl Budget {
     pub fn take_back(&mut self, part: &Self) -> Result<(), Stop> {
         self.expanded += part.expanded;
         self.generated += part.generated;
+        self.tell();
         self.prove(part.limits.proven())
     }
 
@@ -198,15 +205,15 @@ impl Budget {
         if self.limits.call_for(stop, self.expanded) { Err(stop) } else { Ok(()) }
     }
 
-    /// Whether the search may go on for now; a wait asks now and then, as
-    /// [`expand`](Self::expand) does of itself.
-    ///
-    /// # Errors
-    /// [`Stop::Cancelled`] or [`Stop::Time`].
-    pub fn check(&self) -> Result<(), Stop> {
-        self.limits.expanded.store(self.expanded, Relaxed);
-        self.limits.generated.store(self.generated, Relaxed);
+    fn check(&self) -> Result<(), Stop> {
+        self.tell();
         self.heed(Stop::Cancelled)?;
         self.heed(Stop::Time)
+    }
+
+    /// Tells whoever waits what is spent.
+    fn tell(&self) {
+        self.limits.expanded.store(self.expanded, Relaxed);
+        self.limits.generated.store(self.generated, Relaxed);
     }
 }

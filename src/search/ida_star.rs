@@ -35,8 +35,8 @@ pub fn search<S: StateSpace, G: Guide<S>>(
     if space.pack(start) == goal {
         return Ok(Some(Vec::new()));
     }
-    // No path of no moves is left.
-    bound = bound.max(1);
+    // No path of no moves is left, nor one that an earlier try has ruled out.
+    bound = bound.max(budget.proven()).max(1);
     loop {
         budget.prove(bound)?;
         let mut dive = Dive::new(space, guide, goal, bound);

@@ -63,6 +63,10 @@ impl Batches {
 impl Dialogue for Batches {
     type Request = SolvePackedRequest;
     type Response = SolvePackedResponse;
+    type Reply = SolvePackedResponse;
+
+    /// An answer may be megabytes.
+    const AHEAD: usize = 1;
 
     fn is_idle(&self) -> bool {
         self.waiting.is_empty()
@@ -88,6 +92,10 @@ impl Dialogue for Batches {
     fn hear(&mut self, request: SolvePackedRequest) -> Result<Option<SolvePackedResponse>, ServiceError> {
         let id = request.request_id.clone();
         Ok(self.ask(request).unwrap_or_else(|error| Some(packed::refusal(id, &error))))
+    }
+
+    fn tell(answer: SolvePackedResponse) -> SolvePackedResponse {
+        answer
     }
 
     fn give_up(&mut self) {

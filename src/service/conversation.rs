@@ -4,11 +4,13 @@
 //!
 //! It is a stream that the transport polls: what is known at once is answered in the
 //! very poll that reads it, and a reader that stops reading stops the reading of
-//! requests too. Only a watch beside it, for readers that stop for good, is a task.
+//! requests too. A few requests are heard at once, before the first of them is answered:
+//! meanwhile the memory brings what the answers are read from. Only a watch beside it, for readers that stop for good, is a task.
 
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
 
 use tokio::sync::OwnedSemaphorePermit;
@@ -28,6 +30,11 @@ pub(super) trait Dialogue: Send + Unpin + 'static {
     type Request: Send + 'static;
     /// What it is answered.
     type Response: Send + 'static;
+    /// An answer that may have to be read yet.
+    type Reply: Send + Unpin + 'static;
+
+    /// Replies that may be known before the first of them is told; few and small.
+    const AHEAD: usize;
 
     /// Whether nothing is in flight.
     fn is_idle(&self) -> bool;
@@ -39,13 +46,16 @@ pub(super) trait Dialogue: Send + Unpin + 'static {
     fn is_urgent(request: &Self::Request) -> bool;
 
     /// The next answer that a worker has found.
-    fn poll_landed(&mut self, cx: &mut Context) -> Poll<Self::Response>;
+    fn poll_landed(&mut self, cx: &mut Context) -> Poll<Self::Reply>;
 
     /// Takes what the client says; an answer when there is one at once.
     ///
     /// # Errors
     /// [`ServiceError::Misuse`], which ends the conversation.
-    fn hear(&mut self, request: Self::Request) -> Result<Option<Self::Response>, ServiceError>;
+    fn hear(&mut self, request: Self::Request) -> Result<Option<Self::Reply>, ServiceError>;
+
+    /// What is answered.
+    fn tell(reply: Self::Reply) -> Self::Response;
 
     /// Leaves all that is in flight.
     fn give_up(&mut self);
@@ -57,6 +67,11 @@ pub(super) trait Dialogue: Send + Unpin + 'static {
 /// See the module.
 pub(super) struct Conversation<D: Dialogue> {
     talk: Arc<Mutex<Talk<D>>>,
+    /// Known, and not told yet.
+    ahead: VecDeque<D::Reply>,
+    /// What comes after them, once that is known.
+    last: Option<Result<(), Status>>,
+    tally: Tally,
     watch: AbortHandle,
 }
 
@@ -81,19 +96,29 @@ impl<D: Dialogue> Conversation<D> {
             end: End::Open,
             polls: 0,
             transport: Waker::noop().clone(),
-            tally,
             call: Some(call),
         }));
         let watch = tokio::spawn(watch(Arc::downgrade(&talk), stall_timeout)).abort_handle();
-        Self { talk, watch }
+        Self { talk, ahead: VecDeque::with_capacity(D::AHEAD), last: None, tally, watch }
     }
 }
 
 impl<D: Dialogue> Stream for Conversation<D> {
     type Item = Result<D::Response, Status>;
 
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context) -> Poll<Option<Self::Item>> {
-        lock(&self.talk).poll(cx)
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context) -> Poll<Option<Self::Item>> {
+        let this = &mut *self;
+        if this.ahead.is_empty() && this.last.is_none() {
+            this.last = ready!(lock(&this.talk).poll(cx, &mut this.ahead));
+        }
+        if let Some(reply) = this.ahead.pop_front() {
+            let answer = D::tell(reply);
+            D::count(&answer, &mut this.tally);
+            return Poll::Ready(Some(Ok(answer)));
+        }
+        let status = this.last.take().and_then(Result::err);
+        this.tally.ended_by(status.as_ref().map_or(Code::Ok, Status::code));
+        Poll::Ready(status.map(Err))
     }
 }
 
@@ -134,40 +159,43 @@ struct Talk<D: Dialogue> {
     polls: u64,
     /// Has the transport ask again, unless it waits for its reader.
     transport: Waker,
-    tally: Tally,
     /// Its place among the calls that may be open, until it is given up.
     call: Option<OwnedSemaphorePermit>,
 }
 
 impl<D: Dialogue> Talk<D> {
-    fn poll(&mut self, cx: &mut Context) -> Poll<Option<Result<D::Response, Status>>> {
+    /// Hears until a few replies are known, nothing more is known for now, or the end is, which
+    /// is returned then. Ready with a reply or the end.
+    fn poll(&mut self, cx: &mut Context, ahead: &mut VecDeque<D::Reply>) -> Poll<Option<Result<(), Status>>> {
         self.polls += 1;
         self.transport.clone_from(cx.waker());
-        let answer = self.poll_answer(cx);
-        match &answer {
-            Poll::Pending => {}
-            Poll::Ready(Some(Ok(answer))) => D::count(answer, &mut self.tally),
-            Poll::Ready(Some(Err(status))) => self.tally.ended_by(status.code()),
-            Poll::Ready(None) => self.tally.ended_by(Code::Ok),
+        while ahead.len() < D::AHEAD {
+            match self.poll_reply(cx) {
+                Poll::Ready(Ok(Some(reply))) => ahead.push_back(reply),
+                Poll::Ready(Ok(None)) => return Poll::Ready(Some(Ok(()))),
+                Poll::Ready(Err(status)) => return Poll::Ready(Some(Err(status))),
+                Poll::Pending if ahead.is_empty() => return Poll::Pending,
+                Poll::Pending => break,
+            }
         }
-        answer
+        Poll::Ready(None)
     }
 
-    fn poll_answer(&mut self, cx: &mut Context) -> Poll<Option<Result<D::Response, Status>>> {
+    fn poll_reply(&mut self, cx: &mut Context) -> Poll<Result<Option<D::Reply>, Status>> {
         loop {
             if self.is_late() {
                 self.end = End::With(ServiceError::Deadline.into());
             }
             if !matches!(self.end, End::Open) {
                 match std::mem::replace(&mut self.end, End::Over) {
-                    End::Over => return Poll::Ready(None),
-                    End::With(status) => return Poll::Ready(Some(Err(self.give_up(status)))),
+                    End::Over => return Poll::Ready(Ok(None)),
+                    End::With(status) => return Poll::Ready(Err(self.give_up(status))),
                     End::AfterAnswers(error) if self.dialogue.is_idle() => self.end = End::With(error.into()),
                     open => self.end = open,
                 }
             }
             if let Poll::Ready(landed) = self.dialogue.poll_landed(cx) {
-                return Poll::Ready(Some(Ok(landed)));
+                return Poll::Ready(Ok(Some(landed)));
             }
             if self.requests.is_some() && self.drain.has_begun() {
                 (self.requests, self.parked) = (None, None);
@@ -183,7 +211,7 @@ impl<D: Dialogue> Talk<D> {
             match self.poll_request(cx) {
                 Poll::Ready(Some(Ok(request))) => match self.dialogue.hear(request) {
                     Ok(None) => {}
-                    Ok(Some(answer)) => return Poll::Ready(Some(Ok(answer))),
+                    Ok(Some(reply)) => return Poll::Ready(Ok(Some(reply))),
                     Err(misuse) => self.end = End::With(misuse.into()),
                 },
                 Poll::Ready(Some(Err(status))) => self.end = End::With(status),

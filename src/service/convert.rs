@@ -7,17 +7,22 @@ use super::pb;
 use super::status::ServiceError;
 use crate::config::{LimitsConfig, MAX_REQUEST_ID_BYTES};
 use crate::domain::sliding::{
-    Board, Cell, Instance, Invalid, Layout, MAX_CELLS, MAX_DENSE_CELLS, MAX_GRAPH_CELLS, Obstacle, Setup,
-    Shared,
+    Board, Cell, Instance, Invalid, LastGoal, Layout, MAX_CELLS, MAX_DENSE_CELLS, MAX_GRAPH_CELLS, Obstacle,
+    Setup, Shared,
 };
 use crate::engine::{Algorithm, Answer, Limit, Priority, Query, Source, Statistics, Verdict};
 use crate::space::Cost;
 
-/// What a job asks for, checked, and whether its answer must hold the path.
+/// What a job asks for, checked, and whether its answer must hold the path; `last` is the
+/// goal of the job before it.
 ///
 /// # Errors
 /// [`ServiceError::Invalid`] with the field's path.
-pub(super) fn query(job: &pb::Job, limits: &LimitsConfig) -> Result<(Query, bool), ServiceError> {
+pub(super) fn query(
+    job: &pb::Job,
+    limits: &LimitsConfig,
+    last: &mut LastGoal,
+) -> Result<(Query, bool), ServiceError> {
     let objective = objective(job.objective)?;
     let Some(pb::job::Problem::Sliding(sliding)) = &job.problem else {
         return Err(ServiceError::invalid("job.problem", "is not set, expected a problem, such as sliding"));
@@ -34,8 +39,7 @@ pub(super) fn query(job: &pb::Job, limits: &LimitsConfig) -> Result<(Query, bool
         return Err(ServiceError::invalid("job.algorithm", description));
     }
     let query = Query {
-        instance,
-        smallest: objective == Objective::Smallest,
+        canonical: last.canonical(&instance, objective == Objective::Smallest),
         algorithm,
         time: Duration::from_millis(time.into()),
         deadline: None,

@@ -13,11 +13,23 @@ use super::pb::{self, SolveStreamRequest, SolveStreamResponse, cancel::Which, so
 use super::shared::Shared;
 use super::status::ServiceError;
 use super::tally::Tally;
-use crate::engine::{Answer, Asked, Reply, Ticket};
+use crate::domain::sliding::LastGoal;
+use crate::engine::{self, Answer, Asked, Found, Ticket};
 
 struct Held {
     ticket: Ticket,
     wants_path: bool,
+}
+
+/// What a job is answered.
+pub(super) enum Reply {
+    /// It was found in a table, and is read when it is told.
+    Found {
+        request_id: String,
+        found: Found,
+        wants_path: bool,
+    },
+    Answer(pb::Answer),
 }
 
 type Landed = (String, Answer);
@@ -27,6 +39,7 @@ pub(super) struct Jobs {
     shared: Shared,
     /// The caller's own, for the whole of the stream: no job needs longer.
     deadline: Option<Instant>,
+    last_goal: LastGoal,
     in_flight: HashMap<String, Held>,
     /// Unbounded, but every message in it belongs to a job in flight, and those are bounded.
     answers: (mpsc::UnboundedSender<Landed>, mpsc::UnboundedReceiver<Landed>),
@@ -34,33 +47,37 @@ pub(super) struct Jobs {
 
 impl Jobs {
     pub(super) fn new(shared: Shared, deadline: Option<Instant>) -> Self {
-        Self { shared, deadline, in_flight: HashMap::new(), answers: mpsc::unbounded_channel() }
+        let (in_flight, answers) = (HashMap::new(), mpsc::unbounded_channel());
+        Self { shared, deadline, last_goal: LastGoal::default(), in_flight, answers }
     }
 
-    fn take(&mut self, mut job: pb::Job) -> Option<pb::Answer> {
+    fn take(&mut self, job: pb::Job) -> Option<Reply> {
         let asked = self.ask(&job);
-        let request_id = std::mem::take(&mut job.request_id);
-        match asked {
-            Ok((Asked::Now(answer), wants_path)) => Some(convert::answer(request_id, answer, wants_path)),
+        let request_id = job.request_id;
+        Some(match asked {
+            Ok((Asked::Found(found), wants_path)) => Reply::Found { request_id, found, wants_path },
+            Ok((Asked::Now(answer), wants_path)) => {
+                Reply::Answer(convert::answer(request_id, answer, wants_path))
+            }
             Ok((Asked::Later(ticket), wants_path)) => {
                 self.in_flight.insert(request_id, Held { ticket, wants_path });
-                None
+                return None;
             }
-            Err(error) => Some(convert::refusal(request_id, &error)),
-        }
+            Err(error) => Reply::Answer(convert::refusal(request_id, &error)),
+        })
     }
 
-    fn ask(&self, job: &pb::Job) -> Result<(Asked, bool), ServiceError> {
+    fn ask(&mut self, job: &pb::Job) -> Result<(Asked, bool), ServiceError> {
         ServiceError::check_id("job.request_id", &job.request_id)?;
         if !self.in_flight.is_empty() && self.in_flight.contains_key(&job.request_id) {
             return Err(ServiceError::DuplicateId { field: "job.request_id", id: job.request_id.clone() });
         }
-        let (mut query, wants_path) = convert::query(job, &self.shared.limits)?;
+        let (mut query, wants_path) = convert::query(job, &self.shared.limits, &mut self.last_goal)?;
         query.deadline = self.deadline;
         let reply = || {
             let (id, answers) = (job.request_id.clone(), self.answers.0.clone());
             // Nobody listens any more when the conversation is gone.
-            Reply::new(move |answer| drop(answers.send((id, answer))))
+            engine::Reply::new(move |answer| drop(answers.send((id, answer))))
         };
         Ok((self.shared.engine.ask(&query, reply)?, wants_path))
     }
@@ -69,6 +86,9 @@ impl Jobs {
 impl Dialogue for Jobs {
     type Request = SolveStreamRequest;
     type Response = SolveStreamResponse;
+    type Reply = Reply;
+
+    const AHEAD: usize = 16;
 
     fn is_idle(&self) -> bool {
         self.in_flight.is_empty()
@@ -82,7 +102,7 @@ impl Dialogue for Jobs {
         matches!(request.kind, Some(Kind::Cancel(_)))
     }
 
-    fn poll_landed(&mut self, cx: &mut Context) -> Poll<SolveStreamResponse> {
+    fn poll_landed(&mut self, cx: &mut Context) -> Poll<Reply> {
         if self.in_flight.is_empty() {
             return Poll::Pending;
         }
@@ -91,15 +111,12 @@ impl Dialogue for Jobs {
         };
         let held = self.in_flight.remove(&request_id);
         let wants_path = held.is_some_and(|held| held.wants_path);
-        let answer = Some(convert::answer(request_id, answer, wants_path));
-        Poll::Ready(SolveStreamResponse { answer })
+        Poll::Ready(Reply::Answer(convert::answer(request_id, answer, wants_path)))
     }
 
-    fn hear(&mut self, request: SolveStreamRequest) -> Result<Option<SolveStreamResponse>, ServiceError> {
+    fn hear(&mut self, request: SolveStreamRequest) -> Result<Option<Reply>, ServiceError> {
         match request.kind {
-            Some(Kind::Job(job)) => {
-                return Ok(self.take(job).map(|answer| SolveStreamResponse { answer: Some(answer) }));
-            }
+            Some(Kind::Job(job)) => return Ok(self.take(job)),
             Some(Kind::Cancel(pb::Cancel { which: Some(Which::RequestId(id)) })) => {
                 if let Some(held) = self.in_flight.get(&id) {
                     held.ticket.cancel();
@@ -116,6 +133,16 @@ impl Dialogue for Jobs {
             None => return Err(ServiceError::Misuse("kind: is not set, expected job or cancel")),
         }
         Ok(None)
+    }
+
+    fn tell(reply: Reply) -> SolveStreamResponse {
+        let answer = match reply {
+            Reply::Found { request_id, found, wants_path } => {
+                convert::answer(request_id, found.read(), wants_path)
+            }
+            Reply::Answer(answer) => answer,
+        };
+        SolveStreamResponse { answer: Some(answer) }
     }
 
     fn give_up(&mut self) {

@@ -18,7 +18,7 @@ use super::tally::Tally;
 use crate::config::{
     GREETING_TIMEOUT_MS, LimitsConfig, MAX_PACKED_WAITING, MAX_REQUEST_ID_BYTES, MAX_UNREAD_BYTES,
 };
-use crate::domain::sliding::{MAX_CELLS, MAX_DENSE_CELLS, MAX_GRAPH_CELLS};
+use crate::domain::sliding::{LastGoal, MAX_CELLS, MAX_DENSE_CELLS, MAX_GRAPH_CELLS};
 use crate::engine::{Answer, Asked, MAX_PATTERN_BYTES, PatternStatistics, Query, Reply, Verdict};
 
 /// See the module.
@@ -35,7 +35,7 @@ impl SolverService for Solver {
             return Err(ServiceError::Misuse("job: is not set, expected a job").into());
         };
         ServiceError::check_id("job.request_id", &job.request_id)?;
-        let (query, wants_path) = convert::query(&job, &self.0.limits)?;
+        let (query, wants_path) = convert::query(&job, &self.0.limits, &mut LastGoal::default())?;
         let answer = self.answer(&query).await?;
         if let Verdict::Failed(failure) = answer.verdict {
             return Err(ServiceError::from(failure).into());
@@ -118,6 +118,7 @@ impl Solver {
         // The ticket lives as long as the call: a caller that goes gives its job up.
         let _ticket = match self.0.engine.ask(query, reply)? {
             Asked::Now(answer) => return Ok(answer),
+            Asked::Found(found) => return Ok(found.read()),
             Asked::Later(ticket) => ticket,
         };
         Ok(receiver.await.expect("a reply is always sent, if only by its drop"))

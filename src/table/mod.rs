@@ -24,6 +24,10 @@ enum Entries {
     Steps(Vec<Step>),
 }
 
+/// Where an entry of a table stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Place(usize);
+
 /// The first step of a path.
 #[derive(Clone, Copy, Debug)]
 struct Step {
@@ -61,6 +65,23 @@ impl Table {
                 Path::along(&self.layout, blank, &cells).next()
             }
         }
+    }
+
+    /// Where the word of a board stands, its blank at a cell, and has the memory bring it;
+    /// `None` where there is no board, and on layouts whose paths are not all words.
+    #[must_use]
+    pub fn seek(&self, start: Board, blank: Cell) -> Option<Place> {
+        let Entries::Words(words) = &self.entries else { return None };
+        let place = self.index.place(start, blank)?;
+        fetch(&words[place]);
+        Some(Place(place))
+    }
+
+    /// The word at a place of this table, as of [`Path::Word`]; 0 where there is no path.
+    #[must_use]
+    pub fn word_at(&self, Place(place): Place) -> u64 {
+        let Entries::Words(words) = &self.entries else { return 0 };
+        words[place]
     }
 
     /// The number of moves of a board's shortest path, if there is one.
@@ -132,6 +153,21 @@ impl Table {
         }
         Some(cells)
     }
+}
+
+/// Has the memory bring the line of an entry.
+fn fetch<T>(entry: &T) {
+    #[cfg(target_arch = "x86_64")]
+    #[expect(unsafe_code, reason = "a streamed board costs a tenth less, see benches/README.md")]
+    // SAFETY: a prefetch changes nothing that a program can see and faults at no address;
+    // this one is that of an entry besides.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(entry).cast());
+    }
+    // Elsewhere it comes when it is read.
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = entry;
 }
 
 /// The word of each board's path; `None` when not all paths are words.

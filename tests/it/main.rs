@@ -14,6 +14,7 @@ mod graphs;
 mod house;
 mod instances;
 mod judges;
+mod lanes;
 mod limits;
 mod limits_in_flight;
 mod load;

@@ -100,6 +100,28 @@ fn ida_star_agrees_with_a_complete_sweep_and_no_bound_is_too_high() {
 }
 
 #[test]
+fn a_search_goes_on_at_the_bound_that_a_quick_try_has_proven() {
+    let wide = Wide::new(2, 5, 0);
+    let distances = DistanceSum::new(&wide.space, wide.goal);
+    let goal = Position::new(wide.goal);
+    let far = wide.sample(1).into_iter().filter(|(_, distance)| (30..=38).contains(distance));
+    for (board, distance) in far {
+        let start = Position::new(board);
+        let mut whole = Budget::unlimited();
+        let path = ida_star::search(&wide.space, &distances, &start, &goal, &mut whole);
+        let mut budget = Budget::unlimited();
+        let mut quick = budget.part(whole.expanded() / 4);
+        let tried = ida_star::search(&wide.space, &distances, &start, &goal, &mut quick);
+        assert_eq!(tried, Err(Stop::Nodes));
+        budget.take_back(&quick).unwrap();
+        let bound = budget.proven();
+        assert!(bound > Guide::<WideSpace>::mark(&distances, &start).1 && bound <= distance, "{board:?}");
+        assert_eq!(ida_star::search(&wide.space, &distances, &start, &goal, &mut budget), path, "{board:?}");
+        assert!(budget.expanded() - quick.expanded() < whole.expanded(), "{board:?}");
+    }
+}
+
+#[test]
 fn marks_that_are_kept_up_are_those_of_the_board() {
     for (rows, columns, blank) in [(4, 4, 0), (4, 4, 5), (3, 5, 1), (2, 7, 13), (3, 4, 6)] {
         let wide = Wide::new(rows, columns, blank);
@@ -149,28 +171,29 @@ fn check(wide: &Wide, file: &str, count: usize, seen: impl Fn(&[u8]) -> Vec<u8>)
     }
 }
 
-fn wide_job(id: &str, rows: u32, columns: u32, start: &[u32]) -> pb::Job {
+pub(crate) fn wide_job(id: &str, rows: u32, columns: u32, start: &[u32]) -> pb::Job {
     let layout = pb::sliding_puzzle::Layout::Grid(pb::Grid { rows, columns });
     let sliding = pb::SlidingPuzzle { layout: Some(layout), start: start.to_vec(), goal: Vec::new() };
     pb::Job { request_id: id.into(), problem: Some(Problem::Sliding(sliding)), ..pb::Job::default() }
 }
 
 /// 80 moves from the goal 1, 2, ..., 15, blank.
-const FARTHEST: [u32; 16] = [0, 11, 9, 13, 12, 15, 10, 14, 3, 7, 6, 2, 4, 8, 5, 1];
+pub(crate) const FARTHEST: [u32; 16] = [0, 11, 9, 13, 12, 15, 10, 14, 3, 7, 6, 2, 4, 8, 5, 1];
 
 /// As long as a job may ask for: other tests search beside, and the makers of pattern databases are niced.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
-fn patient(job: pb::Job) -> pb::Job {
+pub(crate) fn patient(job: pb::Job) -> pb::Job {
     budget(job, pb::Budget { max_time_ms: 60_000, ..pb::Budget::default() })
 }
 
-/// The next answer, which may have to wait for pattern databases.
-async fn answer(talk: &mut Talk) -> pb::Answer {
-    timeout(2 * PATIENCE, talk.next()).await.unwrap().unwrap().unwrap()
+/// The next answer, which may have to wait for pattern databases, and for longer than other answers do.
+pub(crate) async fn answer(talk: &mut Talk) -> pb::Answer {
+    let message = timeout(2 * PATIENCE, talk.answers.message()).await.unwrap().unwrap();
+    message.expect("the stream is over").answer.unwrap()
 }
 
-fn solution(answer: &pb::Answer) -> &pb::Solution {
+pub(crate) fn solution(answer: &pb::Answer) -> &pb::Solution {
     let Some(pb::answer::Outcome::Solution(solution)) = &answer.outcome else { panic!("{answer:?}") };
     solution
 }

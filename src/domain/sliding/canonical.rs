@@ -202,6 +202,29 @@ impl Goal {
     }
 }
 
+/// The goal that a caller asked for last, since most ask for one goal again and again.
+#[derive(Debug, Default)]
+pub struct LastGoal(Option<(Written, Goal)>);
+
+/// A goal as it was written down: its layout's code, the board, and whether it is held as it is.
+type Written = (u128, Board, bool);
+
+impl LastGoal {
+    /// The canonical form of an instance, or with `as_held` that of [`Canonical::as_held`].
+    #[must_use]
+    pub fn canonical(&mut self, instance: &Instance, as_held: bool) -> Canonical {
+        let written = (instance.layout().code(), instance.goal(), as_held);
+        if let Some((last, goal)) = &self.0
+            && *last == written
+        {
+            return Canonical::towards(goal.clone(), instance.start());
+        }
+        let canonical = if as_held { Canonical::as_held(instance) } else { Canonical::of(instance) };
+        self.0 = Some((written, canonical.goal.clone()));
+        canonical
+    }
+}
+
 /// An instance in its canonical form.
 #[derive(Clone, Debug)]
 pub struct Canonical {

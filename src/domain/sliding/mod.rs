@@ -20,7 +20,7 @@ mod space;
 mod theta;
 
 pub use board::{Board, Tile};
-pub use canonical::{Canonical, Frame, Goal, Key, Problem};
+pub use canonical::{Canonical, Frame, Goal, Key, LastGoal, Problem};
 pub use dense::{DenseIndex, MAX_DENSE_CELLS};
 pub use instance::{Field, Instance, Invalid, Setup};
 pub use layout::{Cell, Direction, Layout, MAX_CELLS, MAX_GRAPH_CELLS, Shape};

@@ -72,7 +72,13 @@ impl Solution {
     /// The caller's solution of a canonical board on the way to a goal.
     #[must_use]
     pub fn new(goal: &Goal, start: Board, path: Path) -> Self {
-        Self { path, frame: goal.frame().clone(), blank: start.cell_of(0) }
+        Self::in_frame(goal.frame().clone(), start.cell_of(0), path)
+    }
+
+    /// The caller's solution of a board with its blank at a cell, that and the path canonical.
+    #[must_use]
+    pub fn in_frame(frame: Shared<Frame>, blank: Cell, path: Path) -> Self {
+        Self { path, frame, blank }
     }
 
     /// Its number of moves.
@@ -138,10 +144,13 @@ fn letters_of(word: u64) -> String {
         }
         all
     };
-    let mut letters = [0; 4 * size_of::<u64>()];
+    /// Lies as the check for text reads it, words at a time.
+    #[repr(align(16))]
+    struct Letters([u8; 4 * size_of::<u64>()]);
+    let Letters(letters) = &mut Letters([0; 4 * size_of::<u64>()]);
     for (four, byte) in letters.chunks_exact_mut(4).zip(word.to_le_bytes()) {
         four.copy_from_slice(&OF_BYTE[usize::from(byte)]);
     }
     let moves = (word.ilog2() / 2) as usize;
-    str::from_utf8(&letters).expect("four letters of ASCII")[..moves].to_owned()
+    str::from_utf8(letters).expect("four letters of ASCII")[..moves].to_owned()
 }
