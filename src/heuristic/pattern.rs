@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use super::pattern_fill::fill;
-use super::placement::{Placement, Placements};
+use super::placement::{Placement, Placements, Step};
 use crate::domain::sliding::{Board, Cell, Layout, Shared, Tile};
 use crate::search::{Limits, Stop};
 use crate::space::Cost;
@@ -93,11 +93,11 @@ impl PatternTable {
             low = low.wrapping_sub(1) & 3;
             let region = self.placements.region(placement.cells, blank);
             let below = |&(from, to): &(Cell, Cell)| {
-                self.bit(self.placements.place(placement.stepped(from, to), from)) == low >> 1
+                self.bit(self.placements.place(placement.stepped(Step::new(from, to)), from)) == low >> 1
             };
             let mut steps = self.placements.steps(placement.cells, region);
             let (from, to) = steps.find(below).expect("a place above the goal has one a step below it");
-            (placement, blank) = (placement.stepped(from, to), from);
+            (placement, blank) = (placement.stepped(Step::new(from, to)), from);
             value += 1;
         }
         (start, value)

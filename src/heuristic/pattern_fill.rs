@@ -11,40 +11,40 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use super::placement::{Placements, Turn};
+use super::placement::{Placements, Step};
 use crate::domain::sliding::Cell;
 use crate::search::{Limits, Stop};
 
 /// Rows that a thread takes at a time: many, since it takes them under a lock.
 const ROWS_AT_A_TIME: usize = 64;
 
-/// A step of a tile that ends in a row: the row it comes from, and what becomes of the orders there.
-struct Step {
-    from: usize,
+/// A row from which a tile's step leads to another, and what becomes of the orders on the way.
+struct Source {
+    row: usize,
     /// The number of the turn, when it is one.
     turn: Option<usize>,
 }
 
-/// The steps into every row, and the turns that occur.
-struct Steps {
-    into: Vec<Vec<Step>>,
+/// The sources of every row, and the turns that occur.
+struct Sources {
+    into: Vec<Vec<Source>>,
     /// By a turn's number: the rank of every order's turned one.
     turns: Vec<Vec<u16>>,
 }
 
-impl Steps {
+impl Sources {
     fn new(placements: &Placements) -> Self {
         let (mut numbers, mut turns) = (HashMap::new(), Vec::new());
         let orders: Vec<u32> = placements.orders().collect();
         let into = placements.rows().map(|(cells, region)| {
             let each = |(from, to): (Cell, Cell)| {
                 let before = cells ^ (1 << from | 1 << to);
-                let turn = Turn::new(before, to, from);
+                let turn = Step::new(to, from).turn(before);
                 let number = *numbers.entry(turn).or_insert_with(|| {
                     turns.push(orders.iter().map(|&order| placements.rank(turn.turned(order))).collect());
                     turns.len() - 1
                 });
-                Step { from: placements.row(before, from), turn: (!turn.is_none()).then_some(number) }
+                Source { row: placements.row(before, from), turn: (!turn.is_none()).then_some(number) }
             };
             placements.steps(cells, region).map(each).collect()
         });
@@ -75,8 +75,8 @@ pub(super) fn fill(
     limits: &Limits,
     filled: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<u64>, Stop> {
-    let steps = Steps::new(placements);
-    let (words, rows) = (placements.width() / 64, steps.into.len());
+    let sources = Sources::new(placements);
+    let (words, rows) = (placements.width() / 64, sources.into.len());
     let map = || vec![0_u64; words * rows];
     let (mut seen, mut second, mut level, mut last) = (map(), map(), map(), map());
     let (mut live, mut last_live) = (vec![false; rows], vec![false; rows]);
@@ -89,9 +89,9 @@ pub(super) fn fill(
         let parts = (seen.chunks_mut(words * ROWS_AT_A_TIME).zip(level.chunks_mut(words * ROWS_AT_A_TIME)))
             .zip(second.chunks_mut(words * ROWS_AT_A_TIME).zip(live.chunks_mut(ROWS_AT_A_TIME)))
             .map(|((seen, level), (second, live))| Rows { seen, level, second, live })
-            .zip(steps.into.chunks(ROWS_AT_A_TIME));
+            .zip(sources.into.chunks(ROWS_AT_A_TIME));
         let draw =
-            Draw { words, turns: &steps.turns, last: &last, last_live: &last_live, second: value & 2 != 0 };
+            Draw { words, turns: &sources.turns, last: &last, last_live: &last_live, second: value & 2 != 0 };
         let places = on_all_cores(parts, |(rows, into)| draw.rows(rows, into), limits)?;
         filled(places);
         if places == 0 {
@@ -113,13 +113,13 @@ struct Draw<'a> {
 
 impl Draw<'_> {
     /// Draws some rows, and counts their places of this level.
-    fn rows(&self, Rows { seen, level, second, live }: Rows, into: &[Vec<Step>]) -> u64 {
+    fn rows(&self, Rows { seen, level, second, live }: Rows, into: &[Vec<Source>]) -> u64 {
         let maps = seen.chunks_mut(self.words).zip(level.chunks_mut(self.words));
         let mut places = 0;
         for (row, (seen, level)) in maps.enumerate() {
             level.fill(0);
-            for step in into[row].iter().filter(|step| self.last_live[step.from]) {
-                self.step(step, level);
+            for source in into[row].iter().filter(|source| self.last_live[source.row]) {
+                self.draw(source, level);
             }
             let mut count = 0;
             for (seen, level) in seen.iter_mut().zip(&mut *level) {
@@ -137,10 +137,10 @@ impl Draw<'_> {
         places
     }
 
-    /// Adds what one step brings to a row.
-    fn step(&self, step: &Step, level: &mut [u64]) {
-        let from = self.last[step.from * self.words..][..self.words].iter();
-        let Some(turn) = step.turn else {
+    /// Adds what one source brings to a row.
+    fn draw(&self, source: &Source, level: &mut [u64]) {
+        let from = self.last[source.row * self.words..][..self.words].iter();
+        let Some(turn) = source.turn else {
             return level.iter_mut().zip(from).for_each(|(level, from)| *level |= from);
         };
         for (&from, turned) in from.zip(self.turns[turn].chunks(64)) {

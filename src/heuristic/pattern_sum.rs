@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::partition::{PatternSet, patterns, symmetries};
 use super::pattern::PatternTable;
-use super::placement::Placement;
+use super::placement::{Placement, Step};
 use crate::domain::sliding::{Board, Cell, Layout, Position, Shape, Shared, Tile, WideSpace};
 use crate::search::{Limits, Stop};
 use crate::space::{Cost, Guide, Lead};
@@ -35,6 +35,8 @@ struct View {
     tiles: [Tile; 16],
     /// By tile of the board: the table of the tile it is seen as.
     tables: [u8; 16],
+    /// By the blank's cell and the one it enters: the tile's step as it is seen.
+    steps: [[Step; 16]; 16],
 }
 
 /// What is kept of a board, as each view has it.
@@ -113,7 +115,14 @@ impl View {
             // The blank is in none, and never asked for.
             table.map_or(0, |table| u8::try_from(table).expect("at most three tables"))
         };
-        Self { cells, tables: tiles.map(table_of), tiles }
+        let mut steps = [[Step::default(); 16]; 16];
+        for to in (0..).take(layout.cells()) {
+            for &from in layout.neighbours(to) {
+                let [from_seen, to_seen] = [from, to].map(|cell| cells[usize::from(cell)]);
+                steps[usize::from(to)][usize::from(from)] = Step::new(from_seen, to_seen);
+            }
+        }
+        Self { cells, tables: tiles.map(table_of), tiles, steps }
     }
 
     /// The board as it is seen.
@@ -162,24 +171,25 @@ impl PatternSum {
     /// Three loops, so that no look-up waits for what is made of another: of large tables the memory
     /// then brings many at once.
     fn sift_view(&self, view: usize, leads: &mut Vec<Lead<WideSpace, PatternMark>>) -> Cost {
-        let (mut out, mut kept) = (Cost::MAX, 0);
-        for begin in (0..leads.len()).step_by(AT_ONCE) {
-            let some = begin..leads.len().min(begin + AT_ONCE);
+        let (mut out, mut kept, mut begin) = (Cost::MAX, 0, 0);
+        while begin < leads.len() {
+            let count = AT_ONCE.min(leads.len() - begin);
             let (mut spots, mut bits): ([Spot; AT_ONCE], _) = ([(0, 0); AT_ONCE], [0; AT_ONCE]);
-            for (lead, spot) in leads[some.clone()].iter_mut().zip(&mut spots) {
+            for (lead, spot) in leads[begin..].iter_mut().zip(&mut spots) {
                 *spot = self.step(view, lead);
             }
-            for (&(table, place), bit) in spots[..some.len()].iter().zip(&mut bits) {
+            for (&(table, place), bit) in spots[..count].iter().zip(&mut bits) {
                 *bit = self.tables[usize::from(table)].bit(place);
             }
-            for (at, (&(table, _), &bit)) in some.zip(spots.iter().zip(&bits)) {
+            for (at, (&(table, _), &bit)) in spots[..count].iter().zip(&bits).enumerate() {
                 // Copied whether it is kept or not: which it will be can't be foreseen.
-                leads[kept] = leads[at];
+                leads[kept] = leads[begin + at];
                 let Lead { mark, left, .. } = &mut leads[kept];
                 let sum = mark.0[view].change(table, bit);
                 out = out.min(if sum > *left { sum - *left } else { Cost::MAX });
                 kept += usize::from(sum <= *left);
             }
+            begin += count;
         }
         leads.truncate(kept);
         out
@@ -188,14 +198,14 @@ impl PatternSum {
     /// Brings the lead's tile to where it goes.
     #[inline]
     fn step(&self, view: usize, lead: &mut Lead<WideSpace, PatternMark>) -> Spot {
-        let (View { cells, tables, .. }, seen) = (&self.views[view], &mut lead.mark.0[view]);
-        let (from, to) = (cells[usize::from(lead.action)], cells[usize::from(lead.state.blank())]);
+        let (View { tables, steps, .. }, seen) = (&self.views[view], &mut lead.mark.0[view]);
+        let step = steps[usize::from(lead.state.blank() % 16)][usize::from(lead.action % 16)];
         let table = tables[usize::from(lead.state.board().tile(lead.action))];
         let number = usize::from(table);
         let before = Placement { cells: seen.cells[number], order: seen.orders[number] };
-        let placement = before.stepped(from, to);
+        let placement = before.stepped(step);
         (seen.cells[number], seen.orders[number]) = (placement.cells, placement.order);
-        (table, self.tables[number].place(placement, from))
+        (table, self.tables[number].place(placement, step.from()))
     }
 }
 

@@ -44,6 +44,22 @@ pub(super) struct Placement {
     pub(super) order: u32,
 }
 
+/// A tile's step from a cell to one next to it, wherever the others stand.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Step {
+    /// The cells before both, a bit each.
+    before: u16,
+    /// The first cell behind the first of both, and as many bits as cells lie between.
+    behind: u8,
+    between: u8,
+    /// Both.
+    ends: u16,
+    /// The cell it leaves, for the blank.
+    from: Cell,
+    /// Whether it goes to the later one.
+    ahead: bool,
+}
+
 /// What a step of a tile does to the order: the tile passes others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Turn {
@@ -54,19 +70,36 @@ pub(super) struct Turn {
     ahead: bool,
 }
 
-impl Turn {
-    /// The turn by a step from a cell to a free one next to it.
-    #[inline]
-    pub(super) fn new(cells: u16, from: Cell, to: Cell) -> Self {
-        let (low, high) = if from < to { (from, to) } else { (to, from) };
-        let [upper, lower] = (cells & ((1 << low) - 1)).to_be_bytes();
-        // At most seven cells lie between two that are adjacent in a grid of two rows or more.
-        let between = cells >> (low + 1) & ((1 << (high - low - 1)) - 1);
-        let before = TILE_BITS * (ONES[usize::from(upper)] + ONES[usize::from(lower)]);
-        let passed = TILE_BITS * ONES[usize::from(between)];
-        Self { before, passed, ahead: from < to }
+impl Step {
+    /// The step between two cells that are adjacent in a grid of two rows or more: at most seven lie between.
+    pub(super) fn new(from: Cell, to: Cell) -> Self {
+        let (low, high) = (from.min(to), from.max(to));
+        Self {
+            before: (1 << low) - 1,
+            behind: low + 1,
+            between: (1 << (high - low - 1)) - 1,
+            ends: 1 << low | 1 << high,
+            from,
+            ahead: from < to,
+        }
     }
 
+    /// The cell it leaves.
+    pub(super) fn from(self) -> Cell {
+        self.from
+    }
+
+    /// What it does to the order of tiles on some cells.
+    #[inline]
+    pub(super) fn turn(self, cells: u16) -> Turn {
+        let [upper, lower] = (cells & self.before).to_be_bytes();
+        let [_, between] = (cells >> self.behind).to_be_bytes();
+        let before = TILE_BITS * (ONES[usize::from(upper)] + ONES[usize::from(lower)]);
+        Turn { before, passed: TILE_BITS * ONES[usize::from(between & self.between)], ahead: self.ahead }
+    }
+}
+
+impl Turn {
     /// The order after it.
     #[inline]
     pub(super) fn turned(self, order: u32) -> u32 {
@@ -84,11 +117,10 @@ impl Turn {
 }
 
 impl Placement {
-    /// The placement once a tile has stepped from its cell to a free one next to it.
+    /// The placement once a tile has made a step to a free cell.
     #[inline]
-    pub(super) fn stepped(self, from: Cell, to: Cell) -> Self {
-        let order = Turn::new(self.cells, from, to).turned(self.order);
-        Self { cells: self.cells ^ (1 << from | 1 << to), order }
+    pub(super) fn stepped(self, step: Step) -> Self {
+        Self { cells: self.cells ^ step.ends, order: step.turn(self.cells).turned(self.order) }
     }
 
     /// The tiles' numbers and the cells they stand on.
@@ -108,23 +140,29 @@ fn packed(tiles: &[u8]) -> u32 {
     tiles.iter().rev().fold(0, |order, &tile| order << TILE_BITS | u32::from(tile))
 }
 
+/// The most tiles of half an order.
+const HALF: usize = MAX_PATTERN_TILES / 2;
+/// Bits of half an order.
+const HALF_BITS: usize = HALF * TILE_BITS as usize;
+
+/// A number for each half of an order.
+type Ranks = [u16; 1 << HALF_BITS];
+
 /// All orders of some tiles.
 #[derive(Debug)]
 struct Orders {
     tiles: usize,
-    /// The rank of an order is that of its first tiles plus that of the others.
-    heads: Vec<u16>,
-    tails: Vec<u16>,
-    /// How many are the first.
-    head: usize,
+    /// The rank of an order is that of its first half plus that of the rest.
+    heads: Box<Ranks>,
+    tails: Box<Ranks>,
 }
 
 impl Orders {
     fn new(tiles: usize) -> Self {
         assert!(tiles <= MAX_PATTERN_TILES, "{tiles} tiles have too many orders");
-        let head = tiles / 2;
-        let room = |tiles: usize| vec![0; 1 << (usize::from(TILE_BITS) * tiles)];
-        let (mut heads, mut tails) = (room(head), room(tiles - head));
+        let room = || Box::new([0; 1 << HALF_BITS]);
+        let (mut heads, mut tails) = (room(), room());
+        let head = tiles.min(HALF);
         for list in lists(tiles, head) {
             let others = (0..).take(tiles).filter(|tile| !list.contains(tile));
             let first = list.iter().copied().chain(others).collect::<Vec<u8>>();
@@ -133,7 +171,7 @@ impl Orders {
         for list in lists(tiles, tiles - head) {
             tails[packed(&list) as usize] = rank(&list);
         }
-        Self { tiles, heads, tails, head }
+        Self { tiles, heads, tails }
     }
 
     /// How many there are.
@@ -143,8 +181,8 @@ impl Orders {
 
     #[inline]
     fn rank(&self, order: u32) -> u16 {
-        let bits = self.head * usize::from(TILE_BITS);
-        self.heads[order as usize & ((1 << bits) - 1)] + self.tails[(order >> bits) as usize]
+        let (head, tail) = (order as usize % (1 << HALF_BITS), order as usize >> HALF_BITS);
+        self.heads[head] + self.tails[tail % (1 << HALF_BITS)]
     }
 }
 
