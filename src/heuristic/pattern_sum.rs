@@ -14,8 +14,8 @@ use crate::space::{Cost, Guide, Lead};
 const MAX_PATTERNS: usize = 3;
 /// The board as it is, and as a symmetry shows it.
 const MAX_VIEWS: usize = 2;
-/// Leads that are looked at together.
-const AT_ONCE: usize = 64;
+/// Leads that are looked at together: all that a search gives at a time.
+const AT_ONCE: usize = 32;
 
 /// See the module.
 #[derive(Debug)]
