@@ -7,8 +7,7 @@ use super::pb;
 use super::status::ServiceError;
 use crate::config::{LimitsConfig, MAX_REQUEST_ID_BYTES};
 use crate::domain::sliding::{
-    Board, Cell, Instance, Invalid, Layout, MAX_CELLS, MAX_DENSE_CELLS, MAX_GRAPH_CELLS, Obstacle, Setup,
-    Shared,
+    Board, Cell, Instance, Invalid, Layout, MAX_CELLS, MAX_DENSE_CELLS, Obstacle, Setup, Shared,
 };
 use crate::engine::{Algorithm, Answer, Limit, Priority, Query, Source, Statistics, Verdict};
 use crate::space::Cost;
@@ -108,11 +107,11 @@ pub(super) fn grid(field: &str, shape: pb::Grid) -> Result<Shared<Layout>, Servi
 /// [`ServiceError::Invalid`] with the field's path.
 pub(super) fn graph(field: &str, shape: &pb::Graph) -> Result<Shared<Layout>, ServiceError> {
     let vertices = shape.vertices;
-    if vertices == 0 || vertices as usize > MAX_GRAPH_CELLS {
-        let description = format!("is {vertices}, expected 1 to {MAX_GRAPH_CELLS} (max_graph_vertices)");
+    if vertices == 0 || vertices as usize > MAX_CELLS {
+        let description = format!("is {vertices}, expected 1 to {MAX_CELLS} (max_graph_vertices)");
         return Err(ServiceError::invalid(format!("{field}.vertices"), description));
     }
-    let mut edges = Vec::with_capacity(shape.edges.len().min(MAX_GRAPH_CELLS * MAX_GRAPH_CELLS));
+    let mut edges = Vec::with_capacity(shape.edges.len().min(MAX_CELLS * MAX_CELLS));
     for (number, &pb::Edge { a, b }) in shape.edges.iter().enumerate() {
         let wrong = |end: &str, description| {
             Err(ServiceError::invalid(format!("{field}.edges[{number}]{end}"), description))

@@ -10,6 +10,7 @@ mod domain;
 mod drain;
 mod faults;
 mod field_cases;
+mod graph_theory;
 mod graphs;
 mod house;
 mod instances;
