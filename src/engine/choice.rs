@@ -3,10 +3,13 @@
 use super::Algorithm;
 use super::guides::Guides;
 use super::tables::Tables;
-use crate::domain::sliding::{Canonical, Cell, Packed32, Packing, Position, SlidingSpace, WideSpace};
-use crate::heuristic::{DistanceSum, MisplacedTiles, PatternSum};
+use crate::domain::sliding::{Board, Canonical, Cell, Packed32, Packing, Position, SlidingSpace, WideSpace};
+use crate::heuristic::{DistanceSum, LinearConflict, MisplacedTiles, PatternSum};
 use crate::search::{Budget, Outcome, Stop, a_star, bidirectional, breadth_first, ida_star};
+use crate::space::{Guide, Heuristic};
 
+/// States that a search may keep: every board of 2x5, and some 70 MB.
+pub const MAX_KEPT_STATES: u64 = 7 << 18;
 /// States that a board may take without pattern databases before it waits for them: a few milliseconds.
 const QUICK_NODES: u64 = 50_000;
 
@@ -21,47 +24,110 @@ pub(super) fn solve(
     guides: &Guides,
     budget: &mut Budget,
 ) -> Outcome<Cell> {
-    if canonical.goal().frame().layout().cells() > Packed32::CELLS {
-        return solve_wide(canonical, guides, budget);
+    let layout = canonical.goal().frame().layout();
+    if layout.cells() > Packed32::CELLS {
+        return solve_wide(canonical, algorithm, guides, budget);
     }
-    let space = SlidingSpace::<Packed32>::new(canonical.goal().frame().layout().clone());
-    let (start, goal) = (Position::new(canonical.start()), Position::new(canonical.goal().board()));
-    let distances = || DistanceSum::new(&space, goal.board());
+    let space = SlidingSpace::<Packed32>::new(layout.clone());
+    if matches!(algorithm, Algorithm::Auto | Algorithm::Bidirectional)
+        && let Some(tables) = kept
+        && let Some(half) = tables.half(&space, canonical.goal(), budget)?
+    {
+        return half.search(&space, &Position::new(canonical.start()), budget);
+    }
+    let distances = DistanceSum::new(&space, canonical.goal().board());
+    Question { space, canonical, bound: distances }.by_name(algorithm, budget)
+}
+
+/// Boards of more than nine cells.
+fn solve_wide(
+    canonical: &Canonical,
+    algorithm: Algorithm,
+    guides: &Guides,
+    budget: &mut Budget,
+) -> Outcome<Cell> {
+    let layout = canonical.goal().frame().layout();
+    let space = WideSpace::new(layout.clone());
+    let bound = LinearConflict::new(&space, canonical.goal().board());
+    let question = Question { space, canonical, bound };
     match algorithm {
-        Algorithm::Auto | Algorithm::Bidirectional => {
-            match kept.map(|tables| tables.half(&space, canonical.goal(), budget)).transpose()?.flatten() {
-                Some(half) => half.search(&space, &start, budget),
-                None => bidirectional::search(&space, &start, &goal, budget),
-            }
+        Algorithm::Auto if !PatternSum::suits(layout) => question.without_patterns(budget),
+        Algorithm::Auto | Algorithm::IdaStar if PatternSum::suits(layout) => {
+            question.with_patterns(guides, budget)
         }
-        Algorithm::BreadthFirst => breadth_first::search(&space, &start, &goal, budget),
-        Algorithm::AStar => a_star::search(&space, &distances(), &start, &goal, budget),
-        Algorithm::AStarMisplaced => {
-            a_star::search(&space, &MisplacedTiles::new(&space, goal.board()), &start, &goal, budget)
-        }
-        Algorithm::IdaStar => ida_star::search(&space, &distances(), &start, &goal, budget),
+        named => question.by_name(named, budget),
     }
 }
 
-/// Boards of more than nine cells: only IDA* keeps too little to fill the memory.
-fn solve_wide(canonical: &Canonical, guides: &Guides, budget: &mut Budget) -> Outcome<Cell> {
-    let layout = canonical.goal().frame().layout();
-    let space = WideSpace::new(layout.clone());
-    let (start, goal) = (Position::new(canonical.start()), Position::new(canonical.goal().board()));
-    let distances = DistanceSum::new(&space, goal.board());
-    if PatternSum::suits(layout) {
-        if guides.find(canonical.goal()).is_none() {
-            // A board near its goal needs no pattern database; of another something is proven meanwhile.
-            let mut quick = budget.part(QUICK_NODES);
-            let outcome = ida_star::search(&space, &distances, &start, &goal, &mut quick);
-            budget.take_back(&quick)?;
+/// A board to be searched, and a lower bound that needs no preparation.
+struct Question<'c, P: Packing, H> {
+    space: SlidingSpace<P>,
+    canonical: &'c Canonical,
+    bound: H,
+}
+
+impl<P: Packing, H> Question<'_, P, H>
+where
+    H: Heuristic<SlidingSpace<P>> + Guide<SlidingSpace<P>>,
+{
+    fn ends(&self) -> (Position, Position) {
+        (Position::new(self.canonical.start()), Position::new(self.canonical.goal().board()))
+    }
+
+    /// By the search that was asked for.
+    fn by_name(&self, algorithm: Algorithm, budget: &mut Budget) -> Outcome<Cell> {
+        let (space, (start, goal)) = (&self.space, self.ends());
+        match algorithm {
+            Algorithm::Auto | Algorithm::Bidirectional => bidirectional::search(space, &start, &goal, budget),
+            Algorithm::BreadthFirst => breadth_first::search(space, &start, &goal, budget),
+            Algorithm::AStar => a_star::search(space, &self.bound, &start, &goal, budget),
+            Algorithm::AStarMisplaced => {
+                a_star::search(space, &MisplacedTiles::new(space, goal.board()), &start, &goal, budget)
+            }
+            Algorithm::IdaStar => ida_star::search(space, &self.bound, &start, &goal, budget),
+        }
+    }
+
+    /// By IDA*, as far as a few states lead.
+    ///
+    /// # Errors
+    /// As of [`Budget::take_back`].
+    fn quickly(&self, budget: &mut Budget) -> Result<Outcome<Cell>, Stop> {
+        let mut quick = budget.part(QUICK_NODES);
+        let outcome = self.by_name(Algorithm::IdaStar, &mut quick);
+        budget.take_back(&quick)?;
+        Ok(outcome)
+    }
+
+    /// Where there are no pattern databases: from both ends as long as there is room, for a
+    /// graph with few cycles has few boards and long ways; then by IDA*, which reaches
+    /// farther where all cells are near each other.
+    fn without_patterns(&self, budget: &mut Budget) -> Outcome<Cell> {
+        match self.quickly(budget)? {
+            Err(Stop::Nodes) => match self.by_name(Algorithm::Bidirectional, budget) {
+                Err(Stop::Kept) => self.by_name(Algorithm::IdaStar, budget),
+                outcome => outcome,
+            },
+            outcome => outcome,
+        }
+    }
+}
+
+impl<H> Question<'_, Board, H>
+where
+    H: Heuristic<WideSpace> + Guide<WideSpace>,
+{
+    /// By IDA* with the pattern databases of the goal.
+    fn with_patterns(&self, guides: &Guides, budget: &mut Budget) -> Outcome<Cell> {
+        if guides.find(self.canonical.goal()).is_none() {
+            // A board near its goal needs none; of another something is proven meanwhile.
+            let outcome = self.quickly(budget)?;
             if outcome != Err(Stop::Nodes) {
                 return outcome;
             }
         }
-        let guide = guides.wait_for(canonical.goal(), budget)?;
-        ida_star::search(&space, &*guide, &start, &goal, budget)
-    } else {
-        ida_star::search(&space, &distances, &start, &goal, budget)
+        let guide = guides.wait_for(self.canonical.goal(), budget)?;
+        let (start, goal) = self.ends();
+        ida_star::search(&self.space, &*guide, &start, &goal, budget)
     }
 }

@@ -309,7 +309,7 @@ impl Flight {
             Landing::Known(known) => verdict(&waiter.canonical, known.clone(), waiter.max_moves),
             Landing::Stopped(Stop::Cancelled) => Verdict::Failed(Failure::Stopped),
             Landing::Stopped(Stop::Time) => self.stopped_by(Limit::Time, waiter.max_moves),
-            Landing::Stopped(Stop::Nodes) => self.stopped_by(Limit::Nodes, waiter.max_moves),
+            Landing::Stopped(Stop::Nodes | Stop::Kept) => self.stopped_by(Limit::Nodes, waiter.max_moves),
             Landing::Stopped(Stop::Moves) => self.stopped_by(Limit::Moves, waiter.max_moves),
             Landing::Panicked => Verdict::Failed(Failure::Panicked),
         }

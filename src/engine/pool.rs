@@ -16,6 +16,7 @@ use std::time::Instant;
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
+use super::choice::MAX_KEPT_STATES;
 use super::flight::{Flight, Landing};
 use super::job::Known;
 use super::{Failure, Shared, Work, choice};
@@ -124,7 +125,7 @@ fn fly(shared: &Shared, flight: &Arc<Flight>) {
         return;
     }
     loop {
-        let mut budget = Budget::new(Arc::clone(flight.limits()));
+        let mut budget = Budget::new(Arc::clone(flight.limits())).keeping(MAX_KEPT_STATES);
         let landing = search(shared, flight, &mut budget);
         if flight.land(shared, &landing, (budget.expanded(), budget.generated())) {
             return;

@@ -6,9 +6,7 @@ use std::time::Duration;
 use super::pb;
 use super::status::ServiceError;
 use crate::config::{LimitsConfig, MAX_REQUEST_ID_BYTES};
-use crate::domain::sliding::{
-    Board, Cell, Instance, Invalid, Layout, MAX_CELLS, MAX_DENSE_CELLS, Obstacle, Setup, Shared,
-};
+use crate::domain::sliding::{Board, Cell, Instance, Invalid, Layout, MAX_CELLS, Obstacle, Setup, Shared};
 use crate::engine::{Algorithm, Answer, Limit, Priority, Query, Source, Statistics, Verdict};
 use crate::space::Cost;
 
@@ -26,12 +24,6 @@ pub(super) fn query(job: &pb::Job, limits: &LimitsConfig) -> Result<(Query, bool
     let time =
         within("job.budget.max_time_ms", budget.max_time_ms, limits.default_time_ms, limits.max_time_ms)?;
     let (instance, algorithm) = (instance(sliding)?, algorithm(job.algorithm)?);
-    if instance.layout().cells() > MAX_DENSE_CELLS && algorithm.keeps_boards() {
-        let description = format!(
-            "keeps every board it sees, which is for at most {MAX_DENSE_CELLS} cells; expected IDA_STAR or to be left out"
-        );
-        return Err(ServiceError::invalid("job.algorithm", description));
-    }
     let query = Query {
         instance,
         smallest: objective == Objective::Smallest,

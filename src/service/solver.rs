@@ -19,7 +19,7 @@ use crate::config::{
     GREETING_TIMEOUT_MS, LimitsConfig, MAX_PACKED_WAITING, MAX_REQUEST_ID_BYTES, MAX_UNREAD_BYTES,
 };
 use crate::domain::sliding::{MAX_CELLS, MAX_DENSE_CELLS};
-use crate::engine::{Answer, Asked, MAX_PATTERN_BYTES, Query, Reply, Verdict};
+use crate::engine::{Answer, Asked, MAX_KEPT_STATES, MAX_PATTERN_BYTES, Query, Reply, Verdict};
 
 /// See the module.
 pub(super) struct Solver(pub(super) Shared);
@@ -147,5 +147,6 @@ fn limits(limits: &LimitsConfig) -> pb::Limits {
         max_packed_cells: small(MAX_DENSE_CELLS),
         max_graph_vertices: small(MAX_CELLS),
         max_pattern_bytes: MAX_PATTERN_BYTES,
+        max_kept_states: MAX_KEPT_STATES,
     }
 }

@@ -1,8 +1,14 @@
 //! Puzzles on graphs, asked of the worker.
 
-use taquin::service::pb::{self, answer::Outcome};
+use std::time::Duration;
 
-use crate::support::{Talk, error_of, run, serve_and_connect};
+use taquin::domain::sliding::{Board, Cell, Layout, Position, WideSpace};
+use taquin::search::{Budget, breadth_first};
+use taquin::service::pb::{self, answer::Outcome};
+use taquin::space::Cost;
+use tokio::time::timeout;
+
+use crate::support::{Talk, budget, error_of, limit_of, run, serve_and_connect};
 
 fn graph_job(vertices: u32, edges: &[(u32, u32)], start: Vec<u32>, goal: Vec<u32>) -> pb::Job {
     let edges = edges.iter().map(|&(a, b)| pb::Edge { a, b }).collect();
@@ -101,6 +107,107 @@ fn what_has_cut_vertices_is_settled_by_rule() {
             let Some(Outcome::Unsolvable(why)) = answer.outcome else { panic!("{answer:?}") };
             assert_eq!((why.reason(), answer.source), (reason, pb::Source::Rule.into()));
         }
+    });
+}
+
+/// Some boards of each distance from 1, 2, ..., last vertex empty, from a complete sweep.
+fn sample(vertices: u32, edges: &[(u32, u32)], of_each: usize) -> Vec<(Vec<u32>, Cost)> {
+    let small = |vertex: u32| Cell::try_from(vertex - 1).unwrap();
+    let edges: Vec<(Cell, Cell)> = edges.iter().map(|&(a, b)| (small(a), small(b))).collect();
+    let cells = vertices as usize;
+    let space = WideSpace::new(Layout::graph(cells, &edges).unwrap());
+    let goal = Position::new(Board::standard(cells, small(vertices)));
+    let mut boards: Vec<Vec<Board>> = Vec::new();
+    breadth_first::sweep(&space, &goal, &mut Budget::unlimited(), |board, depth| {
+        boards.resize_with(boards.len().max(depth as usize + 1), Vec::new);
+        boards[depth as usize].push(board);
+    })
+    .unwrap();
+    let mut sample = Vec::new();
+    for (depth, boards) in (0..).zip(boards) {
+        for board in boards.iter().step_by(boards.len().div_ceil(of_each)) {
+            sample.push((board.tiles(cells).map(u32::from).collect(), depth));
+        }
+    }
+    sample
+}
+
+/// Vertices 1 to n, one after another and around.
+fn ring(n: u32) -> impl Iterator<Item = (u32, u32)> {
+    (1..=n).map(move |vertex| (vertex, vertex % n + 1))
+}
+
+#[test]
+fn every_search_agrees_with_a_complete_sweep_on_graphs_of_ten_to_sixteen_vertices() {
+    let petersen = ring(5).chain((1..=5).flat_map(|v| [(v, v + 5), (v + 5, (v + 1) % 5 + 6)]));
+    let hexagons = ring(6).chain([(1, 7), (7, 8), (8, 9), (9, 10), (10, 11), (11, 1)]).chain([
+        (8, 12),
+        (12, 13),
+        (13, 14),
+        (14, 15),
+        (15, 16),
+        (16, 8),
+    ]);
+    // Two blocks with a bridge between and a tail.
+    let mixed = ring(5).chain([(1, 3), (5, 6), (6, 7), (7, 8), (8, 9), (9, 10), (10, 6), (10, 7)]);
+    let graphs: [(u32, Vec<(u32, u32)>, usize); 4] = [
+        (10, petersen.collect(), 2),
+        (10, ring(10).chain([(1, 6)]).collect(), 1),
+        (16, hexagons.collect(), 3),
+        (11, mixed.chain([(11, 4)]).collect(), 2),
+    ];
+    run(async {
+        let (_server, client) = serve_and_connect(2).await;
+        let mut talk = Talk::open(&client).await;
+        for (vertices, edges, of_each) in graphs {
+            let goal: Vec<u32> = (1..vertices).chain([0]).collect();
+            for (number, (start, distance)) in sample(vertices, &edges, of_each).into_iter().enumerate() {
+                let mut algorithms = vec![pb::Algorithm::Unspecified, pb::Algorithm::Bidirectional];
+                // The others see too many boards to be asked for every one.
+                if distance <= 25 && number % 3 == 0 {
+                    algorithms.extend([pb::Algorithm::BreadthFirst, pb::Algorithm::AStar]);
+                    algorithms.extend([pb::Algorithm::AStarMisplaced, pb::Algorithm::IdaStar]);
+                }
+                let mut paths = Vec::new();
+                for algorithm in algorithms {
+                    let job = graph_job(vertices, &edges, start.clone(), vec![]);
+                    let job = pb::Job { algorithm: algorithm.into(), bypass_cache: true, ..job };
+                    talk.send(budget(job, pb::Budget { max_time_ms: 60_000, ..pb::Budget::default() }));
+                    let answer =
+                        timeout(Duration::from_mins(2), talk.next()).await.unwrap().unwrap().unwrap();
+                    let Some(Outcome::Solution(solution)) = answer.outcome else { panic!("{answer:?}") };
+                    assert_eq!(solution.distance, distance, "{algorithm:?}: {start:?} on {edges:?}");
+                    assert_eq!(replayed(&edges, start.clone(), &solution.vertices), goal);
+                    paths.push(solution.vertices);
+                }
+                paths.dedup();
+                assert_eq!(paths.len(), 1, "{start:?} on {edges:?}: {paths:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_graph_of_too_many_boards_is_answered_or_has_a_bound() {
+    run(async {
+        let (_server, client) = serve_and_connect(1).await;
+        let mut talk = Talk::open(&client).await;
+        // Every vertex with every other: each tile one step from its place, all of them around.
+        let whole: Vec<(u32, u32)> = (1..=16).flat_map(|b| (1..b).map(move |a| (a, b))).collect();
+        let start: Vec<u32> = (2..16).chain([1, 0]).collect();
+        let answer = talk.ask(graph_job(16, &whole, start, vec![])).await;
+        let Some(Outcome::Solution(solution)) = answer.outcome else { panic!("{answer:?}") };
+        assert_eq!(solution.distance, 16);
+        // A cycle with a chord has few choices and ways of hundreds of moves.
+        let chord: Vec<(u32, u32)> = ring(16).chain([(1, 6)]).collect();
+        let start: Vec<u32> = vec![15, 3, 8, 1, 12, 6, 10, 2, 14, 9, 5, 13, 4, 11, 7, 0];
+        let job = budget(
+            graph_job(16, &chord, start, vec![]),
+            pb::Budget { max_nodes: 100_000, ..Default::default() },
+        );
+        let (limit, bound) = limit_of(&talk.ask(job).await);
+        assert_eq!(limit, pb::limit_reached::Limit::Nodes);
+        assert!(bound >= 30, "{bound}");
     });
 }
 
