@@ -3,7 +3,7 @@
 use super::Algorithm;
 use super::guides::Guides;
 use super::tables::Tables;
-use crate::domain::sliding::{Board, Canonical, Cell, Packed32, Packing, Position, SlidingSpace, WideSpace};
+use crate::domain::sliding::{Canonical, Cell, Packed32, Packing, Position, SlidingSpace, WideSpace};
 use crate::heuristic::{DistanceSum, LinearConflict, MisplacedTiles, PatternSum};
 use crate::search::{Budget, Outcome, Stop, a_star, bidirectional, breadth_first, ida_star};
 use crate::space::{Guide, Heuristic};
@@ -46,17 +46,34 @@ fn solve_wide(
     guides: &Guides,
     budget: &mut Budget,
 ) -> Outcome<Cell> {
-    let layout = canonical.goal().frame().layout();
-    let space = WideSpace::new(layout.clone());
+    let space = WideSpace::new(canonical.goal().frame().layout().clone());
     let bound = LinearConflict::new(&space, canonical.goal().board());
     let question = Question { space, canonical, bound };
-    match algorithm {
-        Algorithm::Auto if !PatternSum::suits(layout) => question.without_patterns(budget),
-        Algorithm::Auto | Algorithm::IdaStar if PatternSum::suits(layout) => {
-            question.with_patterns(guides, budget)
-        }
-        named => question.by_name(named, budget),
+    if !matches!(algorithm, Algorithm::Auto | Algorithm::IdaStar) {
+        return question.by_name(algorithm, budget);
     }
+    if let Some(guide) = guides.find(canonical.goal()) {
+        return question.by_ida_star(&*guide, budget);
+    }
+    // A board near its goal needs no pattern databases; of another something is proven meanwhile.
+    let mut quick = budget.part(QUICK_NODES);
+    let outcome = question.by_ida_star(&question.bound, &mut quick);
+    budget.take_back(&quick)?;
+    if outcome != Err(Stop::Nodes) {
+        return outcome;
+    }
+    if PatternSum::suits(question.space.layout()) {
+        return question.by_ida_star(&*guides.wait_for(canonical.goal(), budget)?, budget);
+    }
+    if algorithm == Algorithm::Auto {
+        // A graph with few cycles has few boards and long ways, so both ends may meet while there is
+        // room. IDA* reaches farther where all cells are near each other.
+        let outcome = question.by_name(Algorithm::Bidirectional, budget);
+        if outcome != Err(Stop::Kept) {
+            return outcome;
+        }
+    }
+    question.by_ida_star(&question.bound, budget)
 }
 
 /// A board to be searched, and a lower bound that needs no preparation.
@@ -84,50 +101,13 @@ where
             Algorithm::AStarMisplaced => {
                 a_star::search(space, &MisplacedTiles::new(space, goal.board()), &start, &goal, budget)
             }
-            Algorithm::IdaStar => ida_star::search(space, &self.bound, &start, &goal, budget),
+            Algorithm::IdaStar => self.by_ida_star(&self.bound, budget),
         }
     }
 
-    /// By IDA*, as far as a few states lead.
-    ///
-    /// # Errors
-    /// As of [`Budget::take_back`].
-    fn quickly(&self, budget: &mut Budget) -> Result<Outcome<Cell>, Stop> {
-        let mut quick = budget.part(QUICK_NODES);
-        let outcome = self.by_name(Algorithm::IdaStar, &mut quick);
-        budget.take_back(&quick)?;
-        Ok(outcome)
-    }
-
-    /// Where there are no pattern databases: from both ends as long as there is room, for a
-    /// graph with few cycles has few boards and long ways; then by IDA*, which reaches
-    /// farther where all cells are near each other.
-    fn without_patterns(&self, budget: &mut Budget) -> Outcome<Cell> {
-        match self.quickly(budget)? {
-            Err(Stop::Nodes) => match self.by_name(Algorithm::Bidirectional, budget) {
-                Err(Stop::Kept) => self.by_name(Algorithm::IdaStar, budget),
-                outcome => outcome,
-            },
-            outcome => outcome,
-        }
-    }
-}
-
-impl<H> Question<'_, Board, H>
-where
-    H: Heuristic<WideSpace> + Guide<WideSpace>,
-{
-    /// By IDA* with the pattern databases of the goal.
-    fn with_patterns(&self, guides: &Guides, budget: &mut Budget) -> Outcome<Cell> {
-        if guides.find(self.canonical.goal()).is_none() {
-            // A board near its goal needs none; of another something is proven meanwhile.
-            let outcome = self.quickly(budget)?;
-            if outcome != Err(Stop::Nodes) {
-                return outcome;
-            }
-        }
-        let guide = guides.wait_for(self.canonical.goal(), budget)?;
+    /// By IDA*, as a guide leads it.
+    fn by_ida_star(&self, guide: &impl Guide<SlidingSpace<P>>, budget: &mut Budget) -> Outcome<Cell> {
         let (start, goal) = self.ends();
-        ida_star::search(&self.space, &*guide, &start, &goal, budget)
+        ida_star::search(&self.space, guide, &start, &goal, budget)
     }
 }

@@ -63,18 +63,6 @@ impl Block {
     pub(super) fn beside_gate(&self) -> &[Cell] {
         &self.cells[1..]
     }
-
-    /// How many arrangements of its tiles can be made of one.
-    pub(super) fn arrangements(&self) -> u64 {
-        let tiles = self.beside_gate().len() as u64;
-        match self.group {
-            Group::Trivial => 1,
-            Group::Cyclic => tiles,
-            Group::Alternating => (3..=tiles).product(),
-            Group::Theta(_) => theta::ARRANGEMENTS,
-            Group::Symmetric => (1..=tiles).product(),
-        }
-    }
 }
 
 /// The blocks of a cell's component, each seen from this cell: Hopcroft and Tarjan's

@@ -184,6 +184,16 @@ impl Layout {
         self.distances[usize::from(from)][usize::from(to)]
     }
 
+    /// Whether every cycle is even: no edge joins two cells that are as far from a third.
+    #[must_use]
+    pub fn is_bipartite(&self) -> bool {
+        let cells = || (0..).take(self.cells);
+        cells().all(|from| {
+            let far = |cell| self.distance(from, cell);
+            cells().all(|a| self.neighbours(a).iter().all(|&b| far(a).is_none() || far(a) != far(b)))
+        })
+    }
+
     /// A number that no other layout has: its whole description, not a hash. The
     /// low bits hold the sides of a grid, or one bit for each pair of cells of a
     /// graph; above them stand the number of cells and the kind.

@@ -29,5 +29,5 @@ pub use packed::{Packed32, Packing};
 pub use path::{Path, Solution};
 pub use rank::{rank, unrank};
 pub use shared::Shared;
-pub use solvability::{Obstacle, obstacle, reachable};
+pub use solvability::{Obstacle, obstacle};
 pub use space::{Position, SlidingSpace, WideSpace};

@@ -45,13 +45,6 @@ pub fn obstacle(layout: &Layout, start: Board, goal: Board) -> Option<Obstacle> 
     }
 }
 
-/// How many boards can be reached from one whose blank is at a cell.
-#[must_use]
-pub fn reachable(layout: &Layout, blank: Cell) -> u64 {
-    let cells = (0..).take(layout.cells()).filter(|&cell| layout.distance(blank, cell).is_some()).count();
-    cells as u64 * blocks(layout, blank).iter().map(Block::arrangements).product::<u64>()
-}
-
 fn graph_obstacle(layout: &Layout, start: Board, goal: Board) -> Option<Obstacle> {
     let (start, goal) = (Position::new(start), Position::new(goal));
     let outside = |cell: Cell| layout.distance(goal.blank(), cell).is_none();

@@ -10,8 +10,6 @@ use super::{Cell, Layout, Position, Tile};
 
 /// The hexagon's vertices in order; the seventh lies between the first and the fourth.
 const HEXAGON: usize = 6;
-/// How many arrangements can be made of one.
-pub(super) const ARRANGEMENTS: u64 = 120;
 
 /// Every arrangement of tiles around the hexagon that can be made of the one in order
 /// while the blank ends where it began, on the seventh vertex.
