@@ -22,6 +22,7 @@ use tokio::sync::Semaphore;
 
 use crate::cache::{Cache, CacheStatistics, Weigh};
 use crate::domain::sliding::{Canonical, Goal, Key, Path, obstacle};
+pub use choice::MAX_KEPT_STATES;
 use clock::Clock;
 pub use flight::Ticket;
 use flight::{Flight, Flights};

@@ -168,7 +168,7 @@ fn fly(shared: &Shared, flight: &Arc<Flight>, lane: Lane) {
                 }
             }
         }
-        budget = Budget::new(Arc::clone(flight.limits()));
+        budget = flight.budget();
     }
 }
 

@@ -2,11 +2,13 @@
 //! knows no search but its budget, no cache and no wire.
 
 mod distance;
+mod linear_conflict;
 mod misplaced;
 mod pattern;
 mod pattern_sum;
 mod placement;
 
 pub use distance::DistanceSum;
+pub use linear_conflict::LinearConflict;
 pub use misplaced::MisplacedTiles;
 pub use pattern_sum::{PatternMark, PatternSum};

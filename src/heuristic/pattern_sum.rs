@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::thread;
 
 use super::pattern::PatternTable;
-use super::placement::Placement;
-use crate::domain::sliding::{Board, Cell, Layout, Position, Shape, Shared, Tile, WideSpace};
+use super::placement::{self, Placement};
+use crate::domain::sliding::{Board, Cell, Layout, MAX_CELLS, Position, Shape, Shared, Tile, WideSpace};
 use crate::search::{Budget, Limits, Stop};
 use crate::space::{Cost, Guide};
 
@@ -47,10 +47,15 @@ pub struct PatternMark {
 }
 
 impl PatternSum {
-    /// Whether there are such sums for a layout: for grids of more than nine cells and two rows or more.
+    /// Whether there are such sums for a layout of more than nine cells: for grids of two rows or
+    /// more, and for bipartite graphs unless a few tiles can cut them into very many regions.
     #[must_use]
     pub fn suits(layout: &Layout) -> bool {
-        matches!(layout.shape(), Shape::Grid { rows: 2.., columns: 2.., .. }) && layout.cells() > 9
+        layout.cells() > 9
+            && match layout.shape() {
+                Shape::Grid { rows, columns, .. } => rows > 1 && columns > 1,
+                Shape::Graph => layout.is_bipartite() && placement::suits(layout, PATTERN_TILES),
+            }
     }
 
     /// The sums for a goal, each pattern filled by a thread of its own.
@@ -62,10 +67,12 @@ impl PatternSum {
     /// On a layout that they do not suit.
     pub fn new(layout: &Shared<Layout>, goal: Board, limits: &Arc<Limits>) -> Result<Self, Stop> {
         assert!(Self::suits(layout), "no patterns for this layout");
-        let Shape::Grid { columns, .. } = layout.shape() else { unreachable!("they suit grids alone") };
+        // How far a step leads by the numbers of cells.
+        let columns =
+            if let Shape::Grid { columns, .. } = layout.shape() { columns.into() } else { MAX_CELLS };
         let patterns = patterns(layout, goal);
         let fill = |tiles: &Vec<Tile>| {
-            PatternTable::new(layout, tiles, columns.into(), goal, &mut Budget::new(Arc::clone(limits)))
+            PatternTable::new(layout, tiles, columns, goal, &mut Budget::new(Arc::clone(limits)))
         };
         let tables = thread::scope(|scope| {
             // Where the system gives no thread, this one fills that table too.
@@ -161,8 +168,8 @@ impl Guide<WideSpace> for PatternSum {
 
 /// The tiles of each pattern.
 fn patterns(layout: &Layout, goal: Board) -> Vec<Vec<Tile>> {
-    let Shape::Grid { rows, columns, .. } = layout.shape() else { unreachable!("they suit grids alone") };
     let blank = goal.cell_of(0);
+    let Shape::Grid { rows, columns, .. } = layout.shape() else { return near_patterns(layout, goal) };
     let tiles = |cells: &[Cell]| cells.iter().map(|&cell| goal.tile(cell)).collect();
     if (rows, columns) == (4, 4) {
         // A blank elsewhere leaves its place to the tile on the first cell.
@@ -175,9 +182,36 @@ fn patterns(layout: &Layout, goal: Board) -> Vec<Vec<Tile>> {
     cells.chunks(PATTERN_TILES).map(tiles).collect()
 }
 
+/// The tiles of the blank's component in groups of cells that are near each other, the first
+/// around the cell that is farthest from the blank.
+fn near_patterns(layout: &Layout, goal: Board) -> Vec<Vec<Tile>> {
+    let blank = goal.cell_of(0);
+    let mut left: Vec<Cell> = (0..)
+        .take(layout.cells())
+        .filter(|&cell| cell != blank && layout.distance(blank, cell).is_some())
+        .collect();
+    let mut patterns = Vec::new();
+    while let Some(&first) = left.iter().max_by_key(|&&cell| layout.distance(blank, cell)) {
+        let mut pattern: Vec<Cell> = vec![first];
+        left.retain(|&cell| cell != first);
+        while pattern.len() < PATTERN_TILES && !left.is_empty() {
+            let away = |cell: Cell| -> Cost {
+                pattern.iter().filter_map(|&of| layout.distance(cell, of)).map(Cost::from).sum()
+            };
+            let next = *left.iter().min_by_key(|&&cell| away(cell)).expect("some are left");
+            pattern.push(next);
+            left.retain(|&cell| cell != next);
+        }
+        patterns.push(pattern.iter().map(|&cell| goal.tile(cell)).collect());
+    }
+    patterns
+}
+
 /// Where each cell goes in each symmetry of a grid that leaves the goal's blank in place, the trivial one first.
 fn symmetries(layout: &Layout, blank: Cell) -> Vec<[Cell; 16]> {
-    let Shape::Grid { rows, columns, .. } = layout.shape() else { unreachable!("they suit grids alone") };
+    let Shape::Grid { rows, columns, .. } = layout.shape() else {
+        return vec![array::from_fn(|cell| Cell::try_from(cell).expect("sixteen"))];
+    };
     let ways = if rows == columns { 8 } else { 4 };
     let symmetry = |way: u8| {
         array::from_fn(|cell| {

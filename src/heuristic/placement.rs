@@ -19,12 +19,13 @@ const REGION_BITS: usize = 3;
 /// Above so many bits of a set's entry stand the regions of its cells; below, its first row.
 const ROW_BITS: usize = 16;
 
-/// How many bits of the first seven are set.
-static ONES: [usize; 128] = {
-    let (mut ones, mut byte) = ([0; 128], 0_usize);
-    while byte < 128 {
-        ones[byte] = byte.count_ones() as usize;
-        byte += 1;
+/// How many bits are set of those between two cells, at most fourteen; in a grid of two rows or
+/// more at most seven, a table that stays near.
+static ONES: [u8; 1 << (MAX_CELLS - 2)] = {
+    let (mut ones, mut bits) = ([0; 1 << (MAX_CELLS - 2)], 1);
+    while bits < ones.len() {
+        ones[bits] = ones[bits / 2] + if bits % 2 == 0 { 0 } else { 1 };
+        bits += 1;
     }
     ones
 };
@@ -138,6 +139,7 @@ impl Placements {
         for cells in (0..=all).filter(|cells| cells.count_ones() as usize == tiles.len()) {
             let cells = u16::try_from(cells).expect("at most sixteen cells");
             let (regions, count) = regions(layout, cells);
+            assert!(count <= 1 << REGION_BITS, "regions are counted in {REGION_BITS} bits");
             let number = placements.number(cells);
             placements.sets[number] = regions << ROW_BITS | placements.rows as u64;
             placements.rows += count;
@@ -206,9 +208,8 @@ impl Placements {
     #[inline]
     pub(super) fn stepped(&self, placement: Placement, number: usize, from: Cell, to: Cell) -> Placement {
         let (low, high) = if from < to { (from, to) } else { (to, from) };
-        // At most seven cells lie between two that are adjacent in a grid of two rows or more.
-        let between = placement.cells >> (low + 1) & ((1 << (high - low - 1)) - 1);
-        let passed = ONES[usize::from(between & 127)];
+        let between = usize::from(placement.cells >> (low + 1) & ((1 << (high - low - 1)) - 1));
+        let passed = usize::from(ONES[between % ONES.len()]);
         let column = if from < to { self.orders.reach + passed } else { self.orders.reach - passed };
         let at = (usize::from(placement.order) * self.orders.tiles + number) * self.orders.stride + column;
         Placement { cells: placement.cells ^ (1 << from | 1 << to), order: self.orders.moved[at] }
@@ -226,6 +227,13 @@ impl Placements {
 
 fn region(set: u64, cell: Cell) -> u64 {
     set >> (ROW_BITS + REGION_BITS * usize::from(cell)) & ((1 << REGION_BITS) - 1)
+}
+
+/// Whether the regions that so many tiles leave, or fewer, can be numbered.
+pub(super) fn suits(layout: &Layout, tiles: usize) -> bool {
+    let sets =
+        (0..=u16::MAX >> (MAX_CELLS - layout.cells())).filter(|set| set.count_ones() as usize <= tiles);
+    sets.map(|set| regions(layout, set).1).max() <= Some(1 << REGION_BITS)
 }
 
 /// The regions of the cells outside a set, in [`REGION_BITS`] each, and how many there are.
@@ -248,6 +256,5 @@ fn regions(layout: &Layout, cells: u16) -> (u64, usize) {
         }
         count += 1;
     }
-    assert!(count <= 1 << REGION_BITS, "regions are counted in {REGION_BITS} bits");
-    (regions, usize::try_from(count).expect("at most eight"))
+    (regions, usize::try_from(count).expect("at most sixteen"))
 }

@@ -82,6 +82,8 @@ impl Limits {
         match stop {
             Stop::Time => self.is_over(),
             Stop::Nodes => expanded >= self.nodes.load(Relaxed),
+            // Nobody who waits can change that.
+            Stop::Kept => true,
             Stop::Moves => self.proven() > self.moves.load(Relaxed),
             Stop::Cancelled => self.is_cancelled(),
         }
@@ -115,13 +117,21 @@ pub struct Budget {
     limits: Arc<Limits>,
     expanded: u64,
     generated: u64,
+    /// States that may still be kept.
+    room: u64,
 }
 
 impl Budget {
     /// A budget of which nothing is spent.
     #[must_use]
     pub fn new(limits: Arc<Limits>) -> Self {
-        Self { limits, expanded: 0, generated: 0 }
+        Self { limits, expanded: 0, generated: 0, room: u64::MAX }
+    }
+
+    /// The budget of a search that keeps at most so many states.
+    #[must_use]
+    pub fn keeping(self, states: u64) -> Self {
+        Self { room: states, ..self }
     }
 
     /// A budget without end, for sweeps and tests.
@@ -160,7 +170,7 @@ impl Budget {
     pub fn part(&self, nodes: u64) -> Self {
         let limits = Limits::unlimited();
         limits.nodes.store(nodes.min(self.nodes_left()), Relaxed);
-        Self::new(Arc::new(limits))
+        Self::new(Arc::new(limits)).keeping(self.room)
     }
 
     /// Counts what a [`part`](Self::part) has spent, and says what it has proven.
@@ -190,6 +200,15 @@ impl Budget {
     /// Counts one successor.
     pub fn generate(&mut self) {
         self.generated += 1;
+    }
+
+    /// Asks to keep one more state.
+    ///
+    /// # Errors
+    /// [`Stop::Kept`]: then it must not be kept.
+    pub fn keep(&mut self) -> Result<(), Stop> {
+        self.room = self.room.checked_sub(1).ok_or(Stop::Kept)?;
+        Ok(())
     }
 
     /// Says that no path is shorter than `bound`.

@@ -40,6 +40,7 @@ pub(super) fn smallest_path<S: StateSpace, H: Heuristic<S>>(
         let step = walk.last_mut().expect("a path of this length exists");
         let g = Cost::try_from(path.len()).expect("below `length`") + 1;
         let Some(action) = step.actions.next() else {
+            budget.keep()?;
             failed.insert(space.pack(&step.state), g - 1);
             walk.pop();
             path.pop();

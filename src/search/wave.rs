@@ -107,6 +107,7 @@ impl<'s, S: StateSpace> Wave<'s, S> {
                 let packed = self.space.pack(&next);
                 let id = NodeId::try_from(self.nodes.len()).expect("a wave of 2^32 states exceeds memory");
                 let Entry::Vacant(vacant) = self.ids.entry(packed) else { continue };
+                budget.keep()?;
                 vacant.insert(id);
                 self.nodes.push(Node { packed, parent, back });
                 if visit(id, &packed) {
