@@ -1,17 +1,19 @@
 //! The fifteen puzzle: Korf's hundred boards and a thousand random ones, on one core and by
-//! the engine's workers. The search is our own from the first look to the last move; no cache.
+//! the engine's workers, with the small set of pattern databases, and with the large one when
+//! `TAQUIN_TABLES` names its folder. The search is our own from the first look to the last move; no cache.
 #![expect(clippy::cast_precision_loss, reason = "figures for people")]
 
 mod boards;
 mod query;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use taquin::config::{LimitsConfig, Sweep};
 use taquin::domain::sliding::{Board, Canonical, Instance, Layout, Position, Setup, WideSpace};
 use taquin::engine::{Answer, Asked, Reply, Verdict};
-use taquin::heuristic::PatternSum;
+use taquin::heuristic::{PatternSet, PatternSum, load_large};
 use taquin::search::{Budget, Limits, ida_star};
 use taquin::service::start_engine;
 use tokio::sync::mpsc;
@@ -19,35 +21,58 @@ use tokio::sync::mpsc;
 use query::path_of;
 
 const KORF: &str = include_str!("../tests/data/korf100.txt");
+const FARTHEST: &str = include_str!("../tests/data/antipodes15.txt");
 const RANDOM_BOARDS: usize = 1000;
 /// Boards that the engine is asked at a time.
 const IN_FLIGHT: usize = 64;
+
+/// A board, and its length if it is known.
+type Known = (Instance, Option<usize>);
 
 fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let layout = Layout::grid(4, 4).expect("sixteen cells");
-    let goal = Board::standard(16, 0);
+    let (layout, goal) = (Layout::grid(4, 4).expect("sixteen cells"), Board::standard(16, 0));
+    let limits = Arc::new(Limits::unlimited());
+    let random = boards::random(RANDOM_BOARDS, 4, &(0..16).collect::<Vec<u32>>());
+    let random: Vec<_> = random.into_iter().map(|board| (board, None)).collect();
+    measure("small", &random, || {
+        PatternSum::new(PatternSet::Small, layout, goal, &limits).expect("no limit")
+    });
+    if let Some(folder) = std::env::var_os("TAQUIN_TABLES") {
+        measure("large", &random, || load_large(Path::new(&folder)).expect("what `tables build` wrote"));
+    }
+}
+
+/// All that is measured with one set.
+fn measure(set: &str, random: &[Known], guide: impl Fn() -> PatternSum) {
     let begun = Instant::now();
-    let guide = PatternSum::new(layout, goal, &Arc::new(Limits::unlimited())).expect("no limit");
-    let bytes = guide.bytes() as f64 / 1e6;
-    println!("pattern databases: {bytes:.1} MB, made in {:.2} s\n", begun.elapsed().as_secs_f64());
+    let made = guide();
+    let (bytes, seconds) = (made.bytes() as f64 / 1e6, begun.elapsed().as_secs_f64());
+    println!("\n{set} set: {bytes:.1} MB, there in {seconds:.2} s, {} MB resident\n", resident_mb());
     println!("| boards | total, s | mean, ms | median, ms | p99, ms | slowest, ms | generated a board |");
     println!("|---|--:|--:|--:|--:|--:|--:|");
-    let goal_tiles: Vec<u32> = (0..16).collect();
-    let random = boards::random(RANDOM_BOARDS, 4, &goal_tiles)
-        .into_iter()
-        .map(|board| (board, None))
-        .collect::<Vec<_>>();
-    on_one_core("Korf's 100", &guide, &korf());
-    on_one_core("1,000 random", &guide, &random);
+    on_one_core("Korf's 100", &made, &korf());
+    on_one_core("1,000 random", &made, random);
+    if set == "large" {
+        on_one_core("17 at 80 moves", &made, &farthest());
+    }
+    drop(made);
     println!("\n| workers | random boards a second |\n|--:|--:|");
     for workers in [1, 2] {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let rate = runtime.expect("no thread is needed").block_on(by_workers(workers, &random));
+        let large = (set == "large").then(&guide);
+        let rate = runtime.expect("no thread is needed").block_on(by_workers(workers, large, random));
         println!("| {workers} | {rate:.0} |");
     }
+}
+
+/// Megabytes that the process has in memory.
+fn resident_mb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+    line.split_whitespace().next().and_then(|kb| kb.parse::<u64>().ok()).map_or(0, |kb| kb / 1000)
 }
 
 fn instance(start: &[u32]) -> Instance {
@@ -57,15 +82,24 @@ fn instance(start: &[u32]) -> Instance {
 }
 
 /// Korf's boards and their lengths.
-fn korf() -> Vec<(Instance, Option<usize>)> {
-    let lines = KORF.lines().filter(|line| !line.starts_with('#'));
-    let numbers = |line: &str| -> Vec<u32> {
-        line.split_whitespace().map(|word| word.parse().expect("a number")).collect()
-    };
-    lines.map(numbers).map(|line| (instance(&line[2..]), Some(line[1] as usize))).collect()
+fn korf() -> Vec<Known> {
+    lines_of(KORF).map(|line| (instance(&line[2..]), Some(line[1] as usize))).collect()
 }
 
-fn on_one_core(name: &str, guide: &PatternSum, boards: &[(Instance, Option<usize>)]) {
+/// The boards at 80 moves from the goal whose blank is last, seen from the other end: there it is first.
+fn farthest() -> Vec<Known> {
+    let turned = |line: Vec<u32>| -> Vec<u32> {
+        line[2..].iter().rev().map(|&tile| if tile == 0 { 0 } else { 16 - tile }).collect()
+    };
+    lines_of(FARTHEST).map(|line| (instance(&turned(line)), Some(80))).collect()
+}
+
+fn lines_of(file: &str) -> impl Iterator<Item = Vec<u32>> {
+    let lines = file.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split_whitespace().map(|word| word.parse().expect("a number")).collect())
+}
+
+fn on_one_core(name: &str, guide: &PatternSum, boards: &[Known]) {
     let space = WideSpace::new(boards[0].0.layout().clone());
     let goal = Position::new(boards[0].0.goal());
     let (mut times, mut generated) = (Vec::new(), 0);
@@ -95,8 +129,11 @@ fn on_one_core(name: &str, guide: &PatternSum, boards: &[(Instance, Option<usize
 }
 
 /// Boards a second of an engine that is asked for so many at a time.
-async fn by_workers(workers: usize, boards: &[(Instance, Option<usize>)]) -> f64 {
+async fn by_workers(workers: usize, large: Option<PatternSum>, boards: &[Known]) -> f64 {
     let engine = start_engine(&LimitsConfig::default(), workers, Sweep::Off).expect("threads");
+    if let Some(large) = large {
+        engine.prefer_patterns(large);
+    }
     let (answers, mut landed) = mpsc::unbounded_channel::<Answer>();
     let ask = |instance: &Instance| {
         let query = path_of(Canonical::of(instance), true);

@@ -4,6 +4,7 @@
 
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -36,6 +37,18 @@ pub struct ServerConfig {
     #[arg(long, env = "TAQUIN_SWEEP", value_enum, default_value_t)]
     pub sweep: Sweep,
 
+    /// Which pattern databases the fifteen puzzle is solved with; by default the large ones with --tables, small ones without
+    #[arg(long, env = "TAQUIN_SET", value_enum)]
+    pub set: Option<TableSet>,
+
+    /// Folder of the large set, as `tables build` wrote it; read and checked before anything is served
+    #[arg(long, env = "TAQUIN_TABLES", value_name = "DIR")]
+    pub tables: Option<PathBuf>,
+
+    /// With --set large: make it in the background of the running worker, which switches over when it is there
+    #[arg(long, env = "TAQUIN_ON_DEMAND", conflicts_with = "tables")]
+    pub on_demand: bool,
+
     /// What a client may ask for, and how much of it.
     #[command(flatten)]
     pub limits: LimitsConfig,
@@ -57,6 +70,15 @@ pub enum Sweep {
     On,
     /// Boards are searched; goals get tables only when they are asked often, or in bulk
     Off,
+}
+
+/// A set of pattern databases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum TableSet {
+    /// 3 MB, made at the start
+    Small,
+    /// 196 MB, some eight times as fast, read (--tables) or made while boards are served (--on-demand)
+    Large,
 }
 
 /// The limits of a server that was told none.
@@ -154,6 +176,12 @@ pub struct LimitsConfig {
 }
 
 impl ServerConfig {
+    /// The set that was asked for.
+    #[must_use]
+    pub fn set(&self) -> TableSet {
+        self.set.unwrap_or(if self.tables.is_some() { TableSet::Large } else { TableSet::Small })
+    }
+
     /// As many workers as were asked for, or as are [available](available_workers).
     #[must_use]
     pub fn workers(&self) -> usize {

@@ -23,7 +23,7 @@ pub trait StateSpace {
     /// One step between two states.
     type Action: Copy + Eq + Debug;
     /// The actions of a state, borrowed from the space but not from the state.
-    type Actions<'a>: Iterator<Item = Self::Action>
+    type Actions<'a>: DoubleEndedIterator<Item = Self::Action>
     where
         Self: 'a;
 
@@ -49,18 +49,34 @@ pub trait Guide<S: StateSpace> {
     /// The mark of a state, and the number of actions that are left at least.
     fn mark(&self, state: &S::State) -> (Self::Mark, Cost);
 
-    /// The mark of the state that `action` leads to from `state`, whose own is `mark`.
+    /// Follows leads, and keeps those that are within their bounds, in order. Many at once: what
+    /// one must wait for is read while another is waited for.
     ///
-    /// # Errors
-    /// A lower bound of that state, as soon as one above `most` is seen.
-    fn follow(
-        &self,
-        mark: &Self::Mark,
-        state: &S::State,
-        action: S::Action,
-        most: Cost,
-    ) -> Result<Self::Mark, Cost>;
+    /// Returns the least number of actions by which one that is not kept is out of its bound.
+    fn sift(&self, leads: &mut Vec<Lead<S, Self::Mark>>) -> Option<Cost>;
 }
+
+/// An action, and where it leads on from.
+pub struct Lead<S: StateSpace, M> {
+    /// The state before it.
+    pub state: S::State,
+    /// The action.
+    pub action: S::Action,
+    /// The mark of the state before it; once [sifted](Guide::sift), of the one after it.
+    pub mark: M,
+    /// The most actions that may be left after it.
+    pub left: Cost,
+    /// The search's own note of how it came here.
+    pub way: u32,
+}
+
+impl<S: StateSpace<State: Copy>, M: Copy> Clone for Lead<S, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: StateSpace<State: Copy>, M: Copy> Copy for Lead<S, M> {}
 
 /// A lower bound on the number of actions from a state to the goal it was made for.
 ///

@@ -1,9 +1,10 @@
 //! The pattern databases of goals on wide layouts, kept by weight, and the task that makes
 //! them: one goal at a time, in the order of the work that is set aside for them. A goal
-//! for which nobody waits any more is not begun. It knows no search.
+//! for which nobody waits any more is not begun. The large set of the 4x4 corner goals, once it is
+//! there, goes before the small one. It knows no search.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use super::pool::message;
@@ -12,7 +13,7 @@ use super::tables::Tables;
 use super::{Shared, Work};
 use crate::cache::{Cache, Weigh};
 use crate::domain::sliding::{Board, Goal, Layout, Problem, Shape};
-use crate::heuristic::PatternSum;
+use crate::heuristic::{PatternSet, PatternSum, make_large};
 use crate::search::Limits;
 
 /// Bytes that pattern databases may take: some twenty goals of 4x4.
@@ -20,6 +21,7 @@ pub const MAX_PATTERN_BYTES: u64 = 64 << 20;
 
 /// See the module.
 pub(super) struct Guides {
+    large: OnceLock<(Problem, Arc<PatternSum>)>,
     made: Cache<Problem, Arc<PatternSum>>,
     /// What ends the making.
     limits: Arc<Limits>,
@@ -32,6 +34,8 @@ pub struct PatternStatistics {
     pub goals: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Whether the large set is among them.
+    pub large: bool,
 }
 
 impl Weigh for Arc<PatternSum> {
@@ -42,22 +46,49 @@ impl Weigh for Arc<PatternSum> {
 
 impl Guides {
     pub(super) fn new() -> Self {
-        Self { made: Cache::new(MAX_PATTERN_BYTES), limits: Arc::new(Limits::unlimited()) }
+        let (made, limits) = (Cache::new(MAX_PATTERN_BYTES), Arc::new(Limits::unlimited()));
+        Self { large: OnceLock::new(), made, limits }
+    }
+
+    /// Has the large set looked at first from now on.
+    pub(super) fn prefer(&self, large: PatternSum) {
+        let (layout, board) = large.goal();
+        let problem = Goal::new(layout, board).problem();
+        // A second one would be the same.
+        let _ = self.large.set((problem, Arc::new(large)));
+    }
+
+    /// Makes the large set on this thread, and prefers it.
+    pub(super) fn make_large(&self) {
+        let begun = Instant::now();
+        // Only a stop ends it.
+        let Ok(large) = make_large(&self.limits) else { return };
+        let (milliseconds, bytes) = (begun.elapsed().as_millis(), large.bytes());
+        tracing::info!(milliseconds, bytes, "large set of pattern databases made");
+        self.prefer(large);
+    }
+
+    fn large(&self, goal: &Goal) -> Option<&Arc<PatternSum>> {
+        let (problem, large) = self.large.get()?;
+        (*problem == goal.problem()).then_some(large)
     }
 
     /// The pattern databases of a goal, if they are made.
     pub(super) fn find(&self, goal: &Goal) -> Option<Arc<PatternSum>> {
-        self.made.get(&goal.problem())
+        self.large(goal).cloned().or_else(|| self.made.get(&goal.problem()))
     }
 
     /// Makes the pattern databases of a goal that they suit, unless they are there.
     fn make(&self, goal: &Goal) {
-        if self.made.peek(&goal.problem()).is_some() {
+        if self.large(goal).is_some() || self.made.peek(&goal.problem()).is_some() {
             return;
         }
         let begun = Instant::now();
         // Only a stop ends it, and then nobody waits.
-        let Ok(guide) = PatternSum::new(goal.frame().layout(), goal.board(), &self.limits) else { return };
+        let Ok(guide) = PatternSum::new(PatternSet::Small, goal.frame().layout(), goal.board(), &self.limits)
+        else {
+            return;
+        };
         let (milliseconds, bytes) = (begun.elapsed().as_millis(), guide.bytes());
         tracing::info!(goal = written(goal), milliseconds, bytes, "pattern databases made");
         self.made.insert(goal.problem(), Arc::new(guide));
@@ -70,7 +101,12 @@ impl Guides {
 
     pub(super) fn statistics(&self) -> PatternStatistics {
         let held = self.made.statistics();
-        PatternStatistics { goals: held.entries, bytes: held.weight }
+        let large = self.large.get().map(|(_, large)| large.bytes() as u64);
+        PatternStatistics {
+            goals: held.entries + u64::from(large.is_some()),
+            bytes: held.weight + large.unwrap_or(0),
+            large: large.is_some(),
+        }
     }
 }
 

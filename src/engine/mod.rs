@@ -22,6 +22,7 @@ use tokio::sync::Semaphore;
 
 use crate::cache::{Cache, CacheStatistics, Weigh};
 use crate::domain::sliding::{Canonical, Goal, Key, Path, obstacle};
+use crate::heuristic::PatternSum;
 pub use choice::MAX_KEPT_STATES;
 use clock::Clock;
 pub use flight::Ticket;
@@ -58,6 +59,8 @@ pub struct EngineConfig {
     pub max_table_bytes: u64,
     /// Whether the standard 3x3 goals are swept and the pattern databases of 4x4 made at the start.
     pub sweep: bool,
+    /// Whether the large set of pattern databases is made in the background.
+    pub make_large: bool,
 }
 
 /// What became of a question at once.
@@ -206,6 +209,11 @@ impl Engine {
         let permit = Arc::clone(&self.shared.in_flight).try_acquire_owned();
         let permit = permit.map_err(|_| Overload::InFlight { limit })?;
         sweep::sweep_for(&self.shared, goal, permit, reply).map(TableAsked::Later)
+    }
+
+    /// Has a large set of pattern databases used from now on.
+    pub fn prefer_patterns(&self, large: PatternSum) {
+        self.shared.guides.prefer(large);
     }
 
     /// The tables it holds.

@@ -52,6 +52,13 @@ impl Pool {
         }
         // As nice as a worker: what it makes is done in seconds, and others wait for it.
         pool.run("taquin-patterns", WORKER_NICENESS, guides::run(Arc::clone(shared)))?;
+        if shared.config.make_large {
+            let shared = Arc::clone(shared);
+            thread::Builder::new().name("taquin-large".to_owned()).spawn(move || {
+                be_nice(HEAVY_NICENESS);
+                shared.guides.make_large();
+            })?;
+        }
         Ok(pool)
     }
 

@@ -3,7 +3,7 @@
 //! not counted: it moves with every tile, and counting it overestimates.
 
 use crate::domain::sliding::{Board, Cell, Packing, Position, SlidingSpace};
-use crate::space::{Cost, Guide, Heuristic, StateSpace};
+use crate::space::{Cost, Guide, Heuristic, Lead, StateSpace};
 
 /// See the module.
 #[derive(Debug)]
@@ -33,6 +33,12 @@ impl DistanceSum {
     fn step(&self, tile: u8, cell: usize) -> Cost {
         Cost::from(self.steps[usize::from(tile)][cell])
     }
+
+    /// The sum once the blank of a board with that sum has entered a cell.
+    pub(super) fn followed(&self, sum: Cost, position: &Position, from: Cell) -> Cost {
+        let tile = position.board().tile(from);
+        sum - self.step(tile, from.into()) + self.step(tile, position.blank().into())
+    }
 }
 
 impl<S: StateSpace<State = Position>> Heuristic<S> for DistanceSum {
@@ -49,9 +55,32 @@ impl<S: StateSpace<State = Position, Action = Cell>> Guide<S> for DistanceSum {
         (estimate, estimate)
     }
 
-    fn follow(&self, &mark: &Cost, position: &Position, from: Cell, most: Cost) -> Result<Cost, Cost> {
-        let tile = position.board().tile(from);
-        let mark = mark - self.step(tile, from.into()) + self.step(tile, position.blank().into());
-        if mark > most { Err(mark) } else { Ok(mark) }
+    fn sift(&self, leads: &mut Vec<Lead<S, Cost>>) -> Option<Cost> {
+        within_bounds(leads, |&mark, position, from| {
+            let distances = self.followed(mark, position, from);
+            (distances, distances)
+        })
     }
+}
+
+/// Brings each lead's mark to where its action leads, keeps those whose bound leaves enough, and
+/// returns the least by which another's does not; `follow` tells mark and bound.
+pub(super) fn within_bounds<S, M>(
+    leads: &mut Vec<Lead<S, M>>,
+    follow: impl Fn(&M, &Position, Cell) -> (M, Cost),
+) -> Option<Cost>
+where
+    S: StateSpace<State = Position, Action = Cell>,
+{
+    let mut out = None;
+    leads.retain_mut(|lead| {
+        let (mark, bound) = follow(&lead.mark, &lead.state, lead.action);
+        lead.mark = mark;
+        let over = bound.saturating_sub(lead.left);
+        if over > 0 {
+            out = Some(out.map_or(over, |out: Cost| out.min(over)));
+        }
+        over == 0
+    });
+    out
 }

@@ -6,8 +6,9 @@
 //! consistent. A graph has no lines, and this is then the sum of distances.
 
 use super::DistanceSum;
+use super::distance::within_bounds;
 use crate::domain::sliding::{Board, Cell, Packing, Position, Shape, SlidingSpace};
-use crate::space::{Cost, Guide, Heuristic, StateSpace};
+use crate::space::{Cost, Guide, Heuristic, Lead, StateSpace};
 
 /// See the module.
 #[derive(Debug)]
@@ -93,14 +94,22 @@ impl<S: StateSpace<State = Position, Action = Cell>> Guide<S> for LinearConflict
         ((distances, conflicts), distances + conflicts)
     }
 
-    fn follow(
+    fn sift(&self, leads: &mut Vec<Lead<S, (Cost, Cost)>>) -> Option<Cost> {
+        within_bounds(leads, |&mark, position, from| {
+            let (distances, conflicts) = self.followed(mark, position, from);
+            ((distances, conflicts), distances + conflicts)
+        })
+    }
+}
+
+impl LinearConflict {
+    fn followed(
         &self,
-        &(distances, mut conflicts): &(Cost, Cost),
+        (distances, mut conflicts): (Cost, Cost),
         position: &Position,
         from: Cell,
-        most: Cost,
-    ) -> Result<(Cost, Cost), Cost> {
-        let distances = Guide::<S>::follow(&self.distances, &distances, position, from, most)?;
+    ) -> (Cost, Cost) {
+        let distances = self.distances.followed(distances, position, from);
         if let Some(home) = self.homes[usize::from(position.board().tile(from))] {
             let [from_line, to_line] =
                 [from, position.blank()].map(|at| (at / self.columns, at % self.columns));
@@ -112,7 +121,6 @@ impl<S: StateSpace<State = Position, Action = Cell>> Guide<S> for LinearConflict
                 conflicts -= self.conflict(position.board(), along, line);
             }
         }
-        let estimate = distances + conflicts;
-        if estimate > most { Err(estimate) } else { Ok((distances, conflicts)) }
+        (distances, conflicts)
     }
 }

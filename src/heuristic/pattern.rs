@@ -9,9 +9,12 @@
 //! taken back), so who knows the value before a move needs but the second bit of the one
 //! after it. The value to begin with is found by walking down to the goal.
 
-use super::placement::{Placement, Placements};
+use std::sync::Arc;
+
+use super::pattern_fill::fill;
+use super::placement::{Placement, Placements, Step};
 use crate::domain::sliding::{Board, Cell, Layout, Shared, Tile};
-use crate::search::{Budget, Stop};
+use crate::search::{Limits, Stop};
 use crate::space::Cost;
 
 /// See the module.
@@ -26,75 +29,52 @@ pub(super) struct PatternTable {
     bits: Vec<u64>,
 }
 
-/// A placement and where the blank is: a state of the search that fills a table.
-#[derive(Clone, Copy)]
-struct State(Placement, Cell);
-
 impl PatternTable {
-    /// The table of some tiles for a goal, on a grid of so many columns.
+    /// The table of some tiles for a goal; `filled` is told how many places each value has.
     ///
     /// # Errors
-    /// The budget's [`Stop`]; a placement counts as a state expanded.
+    /// The limits' [`Stop`].
     pub(super) fn new(
         layout: &Shared<Layout>,
         tiles: &[Tile],
-        columns: usize,
         goal: Board,
-        budget: &mut Budget,
+        limits: &Arc<Limits>,
+        filled: &(dyn Fn(u64) + Sync),
     ) -> Result<Self, Stop> {
-        let placements = Placements::new(layout, tiles, columns);
-        let root = State(placements.of(goal), goal.cell_of(0));
-        let words = placements.len().div_ceil(64);
-        let mut table = Self {
-            goal: placements.place(root.0, root.1),
+        let table = Self::empty(layout, tiles, goal);
+        let bits = fill(&table.placements, table.goal, limits, filled)?;
+        Ok(Self { bits, ..table })
+    }
+
+    /// The table without its bits.
+    pub(super) fn empty(layout: &Shared<Layout>, tiles: &[Tile], goal: Board) -> Self {
+        let placements = Placements::new(layout, tiles);
+        Self {
+            goal: placements.place(placements.of(goal), goal.cell_of(0)),
             homes: tiles.iter().map(|&tile| goal.cell_of(tile)).collect(),
             placements,
-            bits: vec![0; words],
-        };
-        table.fill(root, budget)?;
-        Ok(table)
+            bits: Vec::new(),
+        }
     }
 
-    /// Breadth-first from the goal: a move of a tile costs one, the blank's way in its region nothing.
-    fn fill(&mut self, root: State, budget: &mut Budget) -> Result<(), Stop> {
-        let mut seen = vec![0_u64; self.bits.len()];
-        set(&mut seen, self.goal);
-        let mut level = vec![root];
-        for value in 1_u32.. {
-            let mut next = Vec::new();
-            for &state in &level {
-                budget.expand()?;
-                self.for_each_step(state, |state, place| {
-                    if !is_set(&seen, place) {
-                        set(&mut seen, place);
-                        next.push((state, place));
-                    }
-                });
-            }
-            if value & 2 != 0 {
-                for &(_, place) in &next {
-                    set(&mut self.bits, place);
-                }
-            }
-            level = next.into_iter().map(|(state, _)| state).collect();
-            if level.is_empty() {
-                break;
-            }
-        }
-        Ok(())
+    /// The table with the bits that it was found to have.
+    pub(super) fn with(self, bits: Vec<u64>) -> Self {
+        assert_eq!(bits.len(), self.words(), "not the bits of this table");
+        Self { bits, ..self }
     }
 
-    /// Every step of a tile into the blank's region, and the place it leads to.
-    fn for_each_step(&self, State(placement, blank): State, mut visit: impl FnMut(State, usize)) {
-        let region = self.placements.region(placement, blank);
-        for (number, from) in self.placements.standing(placement) {
-            for &to in self.placements.layout().neighbours(from) {
-                if region >> to & 1 != 0 {
-                    let stepped = self.placements.stepped(placement, number, from, to);
-                    visit(State(stepped, from), self.placements.place(stepped, from));
-                }
-            }
-        }
+    /// Words that its bits take.
+    pub(super) fn words(&self) -> usize {
+        self.placements.len() / 64
+    }
+
+    pub(super) fn bits(&self) -> &[u64] {
+        &self.bits
+    }
+
+    /// Places that have a value.
+    pub(super) fn places(&self) -> u64 {
+        self.placements.reachable() as u64
     }
 
     /// The pattern's tiles in order.
@@ -104,57 +84,42 @@ impl PatternTable {
 
     /// Where the tiles of a board stand, and the value there.
     pub(super) fn look_up(&self, board: Board) -> (Placement, u8) {
-        let placement = self.placements.of(board);
-        let mut state = State(placement, board.cell_of(0));
-        let mut place = self.placements.place(state.0, state.1);
-        let mut low = self.parity(placement) | self.bit(place) << 1;
+        let start = self.placements.of(board);
+        let (mut placement, mut blank) = (start, board.cell_of(0));
+        let mut low = self.parity(placement) | self.bit(self.placements.place(placement, blank)) << 1;
         let mut value = 0;
         // Down to the goal, a value lower with each step: it is known but for multiples of four.
-        while place != self.goal {
-            let wanted = low.wrapping_sub(1) & 3;
-            let mut lower = None;
-            self.for_each_step(state, |next, place| {
-                if self.bit(place) << 1 == wanted & 2 {
-                    lower = Some((next, place));
-                }
-            });
-            (state, place) = lower.expect("a place above the goal has one a step below it");
-            low = wanted;
+        while self.placements.place(placement, blank) != self.goal {
+            low = low.wrapping_sub(1) & 3;
+            let region = self.placements.region(placement.cells, blank);
+            let below = |&(from, to): &(Cell, Cell)| {
+                self.bit(self.placements.place(placement.stepped(Step::new(from, to)), from)) == low >> 1
+            };
+            let mut steps = self.placements.steps(placement.cells, region);
+            let (from, to) = steps.find(below).expect("a place above the goal has one a step below it");
+            (placement, blank) = (placement.stepped(Step::new(from, to)), from);
             value += 1;
         }
-        (placement, value)
+        (start, value)
     }
 
-    /// The placement and the value once a tile has stepped from its cell into the blank's.
+    /// The place of a placement with the blank at a free cell.
     #[inline]
-    pub(super) fn follow(
-        &self,
-        (placement, value): (Placement, u8),
-        number: usize,
-        from: Cell,
-        to: Cell,
-    ) -> (Placement, u8) {
-        let stepped = self.placements.stepped(placement, number, from, to);
-        let up = value + 1;
-        let bit = self.bit(self.placements.place(stepped, from));
-        // One below 0 has the second bit of three, so at 0 it is always one up.
-        (stepped, if up >> 1 & 1 == bit { up } else { value - 1 })
+    pub(super) fn place(&self, placement: Placement, blank: Cell) -> usize {
+        self.placements.place(placement, blank)
     }
 
-    fn bit(&self, place: usize) -> u8 {
-        u8::from(is_set(&self.bits, place))
+    /// The second bit of the value of a place.
+    #[inline]
+    pub(super) fn bit(&self, place: usize) -> u8 {
+        (self.bits[place / 64] >> (place % 64) & 1) as u8
     }
 
     /// Whether the tiles' way home is odd.
     fn parity(&self, placement: Placement) -> u8 {
         let layout = self.placements.layout();
         let way = |(number, cell)| layout.distance(cell, self.homes[number]).map_or(0, Cost::from);
-        u8::from(self.placements.standing(placement).map(way).sum::<Cost>() % 2 == 1)
-    }
-
-    /// The cells of its layout.
-    pub(super) fn cells(&self) -> usize {
-        self.placements.layout().cells()
+        u8::from(placement.standing().map(way).sum::<Cost>() % 2 == 1)
     }
 
     /// Bytes it takes.
@@ -163,20 +128,11 @@ impl PatternTable {
     }
 }
 
-fn is_set(bits: &[u64], place: usize) -> bool {
-    bits[place / 64] >> (place % 64) & 1 != 0
-}
-
-fn set(bits: &mut [u64], place: usize) {
-    bits[place / 64] |= 1 << (place % 64);
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::{HashMap, VecDeque};
 
     use super::*;
-    use crate::domain::sliding::MAX_CELLS;
 
     /// The moves of a pattern's tiles from every placement and every cell of the blank, by a search that
     /// knows no regions and no ranks: tiles of the pattern where they stand, all others 15.
@@ -212,19 +168,20 @@ mod tests {
             (3, 4, 5, &[1, 5, 11]),
             (4, 4, 0, &[1, 4, 14]),
         ] {
-            check(Layout::grid(rows, columns).unwrap(), columns, blank, tiles);
+            check(Layout::grid(rows, columns).unwrap(), blank, tiles);
         }
         // A cycle of even length with a chord, its neighbours far from each other by number.
         let cycle = (0..12).map(|cell| (cell * 5 % 12, (cell + 1) * 5 % 12)).chain([(0, 3)]);
-        check(&Layout::graph(12, &cycle.collect::<Vec<_>>()).unwrap(), MAX_CELLS, 4, &[1, 6, 11]);
+        check(&Layout::graph(12, &cycle.collect::<Vec<_>>()).unwrap(), 4, &[1, 6, 11]);
         // Every cell of one side beside every one of the other; and a cell beside none.
         let sides = (0..5).flat_map(|a| (5..10).map(move |b| (a, b)));
-        check(&Layout::graph(11, &sides.collect::<Vec<_>>()).unwrap(), MAX_CELLS, 2, &[1, 3, 4, 9]);
+        check(&Layout::graph(11, &sides.collect::<Vec<_>>()).unwrap(), 2, &[1, 3, 4, 9]);
     }
 
-    fn check(layout: &Shared<Layout>, columns: usize, blank: Cell, tiles: &[Tile]) {
+    fn check(layout: &Shared<Layout>, blank: Cell, tiles: &[Tile]) {
         let goal = Board::standard(layout.cells(), blank);
-        let table = PatternTable::new(layout, tiles, columns, goal, &mut Budget::unlimited()).unwrap();
+        let limits = Arc::new(Limits::unlimited());
+        let table = PatternTable::new(layout, tiles, goal, &limits, &|_| ()).unwrap();
         let values = values(layout, tiles, goal);
         assert!(values.len() > 1000);
         for (board, value) in values {

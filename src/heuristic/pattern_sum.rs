@@ -1,29 +1,27 @@
 //! The sum of pattern databases whose patterns share no tile, looked up on the board as
 //! it is and as a symmetry of the grid shows it; the larger counts. Admissible.
 
-use std::array;
 use std::sync::Arc;
-use std::thread;
 
+use super::partition::{PATTERN_TILES, PatternSet, patterns, symmetries};
 use super::pattern::PatternTable;
-use super::placement::{self, Placement};
-use crate::domain::sliding::{Board, Cell, Layout, MAX_CELLS, Position, Shape, Shared, Tile, WideSpace};
-use crate::search::{Budget, Limits, Stop};
-use crate::space::{Cost, Guide};
+use super::placement::{self, Placement, Step};
+use crate::domain::sliding::{Board, Cell, Layout, Position, Shape, Shared, Tile, WideSpace};
+use crate::search::{Limits, Stop};
+use crate::space::{Cost, Guide, Lead};
 
-/// Tiles of a pattern: six of sixteen cells take 1.4 MB and a second to fill.
-const PATTERN_TILES: usize = 6;
 /// The most patterns: fifteen tiles.
 const MAX_PATTERNS: usize = 3;
 /// The board as it is, and as a symmetry shows it.
 const MAX_VIEWS: usize = 2;
-/// The cells of each pattern of the 4x4 goal whose blank is on the first. Of several that
-/// were tried these had the fewest nodes on Korf's boards; `benches/README.md` has the figures.
-const FOUR_BY_FOUR: [&[Cell]; 3] = [&[1, 4, 5, 8, 9, 12], &[2, 3, 6, 7, 10, 11], &[13, 14, 15]];
+/// Leads that are looked at together.
+const AT_ONCE: usize = 64;
 
 /// See the module.
 #[derive(Debug)]
 pub struct PatternSum {
+    layout: Shared<Layout>,
+    goal: Board,
     tables: Vec<PatternTable>,
     views: Vec<View>,
 }
@@ -35,15 +33,24 @@ struct View {
     cells: [Cell; 16],
     /// As which tile each is seen.
     tiles: [Tile; 16],
-    /// By tile of the board: the table of the tile it is seen as, and its number there.
-    seats: [(u8, u8); 16],
+    /// By tile of the board: the table of the tile it is seen as.
+    tables: [u8; 16],
+    /// By the blank's cell and the one it enters: the tile's step as it is seen.
+    steps: [[Step; 16]; 16],
 }
 
-/// Placement and value in each table, and their sum, as each view has them.
-#[derive(Clone, Copy, Debug)]
-pub struct PatternMark {
-    parts: [[(Placement, u8); MAX_PATTERNS]; MAX_VIEWS],
-    sums: [u8; MAX_VIEWS],
+/// What is kept of a board, as each view has it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PatternMark([Seen; MAX_VIEWS]);
+
+/// Placement and value in each table, and the sum of the values. Each of a kind stands together: a
+/// mark is copied often, and so it is small.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    orders: [u32; MAX_PATTERNS],
+    cells: [u16; MAX_PATTERNS],
+    values: [u8; MAX_PATTERNS],
+    sum: u8,
 }
 
 impl PatternSum {
@@ -58,35 +65,41 @@ impl PatternSum {
             }
     }
 
-    /// The sums for a goal, each pattern filled by a thread of its own.
+    /// The sums of a set for a goal, made in memory by as many threads as there are cores.
     ///
     /// # Errors
     /// [`Stop::Cancelled`] when the limits are cancelled.
     ///
     /// # Panics
     /// On a layout that they do not suit.
-    pub fn new(layout: &Shared<Layout>, goal: Board, limits: &Arc<Limits>) -> Result<Self, Stop> {
+    pub fn new(
+        set: PatternSet,
+        layout: &Shared<Layout>,
+        goal: Board,
+        limits: &Arc<Limits>,
+    ) -> Result<Self, Stop> {
+        Self::of(set, layout, goal, |tiles| PatternTable::new(layout, tiles, goal, limits, &|_| ()))
+    }
+
+    /// The sums of a set for a goal, with the tables that are given for the tiles of each pattern.
+    pub(super) fn of<E>(
+        set: PatternSet,
+        layout: &Shared<Layout>,
+        goal: Board,
+        table: impl FnMut(&[Tile]) -> Result<PatternTable, E>,
+    ) -> Result<Self, E> {
         assert!(Self::suits(layout), "no patterns for this layout");
-        // How far a step leads by the numbers of cells.
-        let columns =
-            if let Shape::Grid { columns, .. } = layout.shape() { columns.into() } else { MAX_CELLS };
-        let patterns = patterns(layout, goal);
-        let fill = |tiles: &Vec<Tile>| {
-            PatternTable::new(layout, tiles, columns, goal, &mut Budget::new(Arc::clone(limits)))
-        };
-        let tables = thread::scope(|scope| {
-            // Where the system gives no thread, this one fills that table too.
-            let begin = |tiles| (tiles, thread::Builder::new().spawn_scoped(scope, move || fill(tiles)));
-            let fills: Vec<_> = patterns.iter().map(begin).collect();
-            let done = fills.into_iter().map(|(tiles, filling)| match filling {
-                Ok(filling) => filling.join().expect("a fill does not panic"),
-                Err(_) => fill(tiles),
-            });
-            done.collect::<Result<Vec<PatternTable>, Stop>>()
-        })?;
+        let patterns = patterns(set, layout, goal);
+        let tables = patterns.iter().map(Vec::as_slice).map(table).collect::<Result<Vec<_>, E>>()?;
         let views = symmetries(layout, goal.cell_of(0));
         let views = views.into_iter().take(MAX_VIEWS).map(|cells| View::new(cells, goal, layout, &tables));
-        Ok(Self { views: views.collect(), tables })
+        Ok(Self { layout: layout.clone(), goal, views: views.collect(), tables })
+    }
+
+    /// The layout and the goal it is for.
+    #[must_use]
+    pub fn goal(&self) -> (&Shared<Layout>, Board) {
+        (&self.layout, self.goal)
     }
 
     /// Bytes that its tables take.
@@ -102,15 +115,19 @@ impl View {
         for (cell, tile) in goal.tiles(layout.cells()).enumerate() {
             tiles[usize::from(tile)] = goal.tile(cells[cell]);
         }
-        let seat = |tile: Tile| {
-            let number = |table: &PatternTable| table.tiles().iter().position(|&of_table| of_table == tile);
-            tables.iter().enumerate().find_map(|(table, of)| Some((table, number(of)?)))
+        let table_of = |tile: Tile| {
+            let table = tables.iter().position(|table| table.tiles().contains(&tile));
+            // The blank is in none, and never asked for.
+            table.map_or(0, |table| u8::try_from(table).expect("at most three tables"))
         };
-        let small = |(table, number)| {
-            let small = |number| u8::try_from(number).expect("three tables of six tiles");
-            (small(table), small(number))
-        };
-        Self { cells, seats: tiles.map(|tile| seat(tile).map_or((0, 0), small)), tiles }
+        let mut steps = [[Step::default(); 16]; 16];
+        for to in (0..).take(layout.cells()) {
+            for &from in layout.neighbours(to) {
+                let [from_seen, to_seen] = [from, to].map(|cell| cells[usize::from(cell)]);
+                steps[usize::from(to)][usize::from(from)] = Step::new(from_seen, to_seen);
+            }
+        }
+        Self { cells, tables: tiles.map(table_of), tiles, steps }
     }
 
     /// The board as it is seen.
@@ -127,104 +144,85 @@ impl Guide<WideSpace> for PatternSum {
     type Mark = PatternMark;
 
     fn mark(&self, position: &Position) -> (PatternMark, Cost) {
-        let mut mark = PatternMark { parts: Default::default(), sums: [0; MAX_VIEWS] };
-        let cells = self.tables[0].cells();
-        for ((view, parts), sum) in self.views.iter().zip(&mut mark.parts).zip(&mut mark.sums) {
-            let seen = view.seen(position.board(), cells);
-            for (table, part) in self.tables.iter().zip(parts) {
-                *part = table.look_up(seen);
-                *sum += part.1;
+        let mut mark = PatternMark::default();
+        let cells = self.layout.cells();
+        for (view, seen) in self.views.iter().zip(&mut mark.0) {
+            let board = view.seen(position.board(), cells);
+            for (number, table) in self.tables.iter().enumerate() {
+                let (Placement { cells, order }, value) = table.look_up(board);
+                (seen.cells[number], seen.orders[number], seen.values[number]) = (cells, order, value);
+                seen.sum += value;
             }
         }
-        let most = mark.sums.iter().max().copied().unwrap_or(0);
+        let most = mark.0.iter().map(|seen| seen.sum).max().unwrap_or(0);
         (mark, most.into())
     }
 
+    fn sift(&self, leads: &mut Vec<Lead<WideSpace, PatternMark>>) -> Option<Cost> {
+        let mut out = Cost::MAX;
+        for number in 0..self.views.len() {
+            out = out.min(self.sift_view(number, leads));
+        }
+        (out != Cost::MAX).then_some(out)
+    }
+}
+
+/// What a look-up needs: table and place.
+type Spot = (u8, usize);
+
+impl PatternSum {
+    /// Keeps the leads that a view has within their bounds; the least by which another is out, or the most there is.
+    ///
+    /// Three loops, so that no look-up waits for what is made of another: of large tables the memory
+    /// then brings many at once.
+    fn sift_view(&self, view: usize, leads: &mut Vec<Lead<WideSpace, PatternMark>>) -> Cost {
+        let (mut out, mut kept, mut begin) = (Cost::MAX, 0, 0);
+        while begin < leads.len() {
+            let count = AT_ONCE.min(leads.len() - begin);
+            let (mut spots, mut bits): ([Spot; AT_ONCE], _) = ([(0, 0); AT_ONCE], [0; AT_ONCE]);
+            for (lead, spot) in leads[begin..].iter_mut().zip(&mut spots) {
+                *spot = self.step(view, lead);
+            }
+            for (&(table, place), bit) in spots[..count].iter().zip(&mut bits) {
+                *bit = self.tables[usize::from(table)].bit(place);
+            }
+            for (at, (&(table, _), &bit)) in spots[..count].iter().zip(&bits).enumerate() {
+                // Copied whether it is kept or not: which it will be can't be foreseen.
+                leads[kept] = leads[begin + at];
+                let Lead { mark, left, .. } = &mut leads[kept];
+                let sum = mark.0[view].change(table, bit);
+                out = out.min(if sum > *left { sum - *left } else { Cost::MAX });
+                kept += usize::from(sum <= *left);
+            }
+            begin += count;
+        }
+        leads.truncate(kept);
+        out
+    }
+
+    /// Brings the lead's tile to where it goes.
     #[inline]
-    fn follow(
-        &self,
-        mark: &PatternMark,
-        position: &Position,
-        from: Cell,
-        most: Cost,
-    ) -> Result<PatternMark, Cost> {
-        let mut mark = *mark;
-        let tile = usize::from(position.board().tile(from));
-        for ((view, parts), sum) in self.views.iter().zip(&mut mark.parts).zip(&mut mark.sums) {
-            let (table, number) = view.seats[tile];
-            let part = &mut parts[usize::from(table)];
-            let (from, to) = (view.cells[usize::from(from)], view.cells[usize::from(position.blank())]);
-            let before = part.1;
-            *part = self.tables[usize::from(table)].follow(*part, number.into(), from, to);
-            *sum = *sum + part.1 - before;
-            // A view that is enough spares the others.
-            if Cost::from(*sum) > most {
-                return Err(Cost::from(*sum));
-            }
-        }
-        Ok(mark)
+    fn step(&self, view: usize, lead: &mut Lead<WideSpace, PatternMark>) -> Spot {
+        let (View { tables, steps, .. }, seen) = (&self.views[view], &mut lead.mark.0[view]);
+        let step = steps[usize::from(lead.state.blank() % 16)][usize::from(lead.action % 16)];
+        let table = tables[usize::from(lead.state.board().tile(lead.action))];
+        let number = usize::from(table);
+        let before = Placement { cells: seen.cells[number], order: seen.orders[number] };
+        let placement = before.stepped(step);
+        (seen.cells[number], seen.orders[number]) = (placement.cells, placement.order);
+        (table, self.tables[number].place(placement, step.from()))
     }
 }
 
-/// The tiles of each pattern.
-fn patterns(layout: &Layout, goal: Board) -> Vec<Vec<Tile>> {
-    let blank = goal.cell_of(0);
-    let Shape::Grid { rows, columns, .. } = layout.shape() else { return near_patterns(layout, goal) };
-    let tiles = |cells: &[Cell]| cells.iter().map(|&cell| goal.tile(cell)).collect();
-    if (rows, columns) == (4, 4) {
-        // A blank elsewhere leaves its place to the tile on the first cell.
-        let instead = |&cell: &Cell| if cell == blank { 0 } else { cell };
-        return FOUR_BY_FOUR.map(|cells| tiles(&cells.iter().map(instead).collect::<Vec<_>>())).into();
+impl Seen {
+    /// Brings the value of a table to the one whose second bit is `bit`, one up or one down, and returns the sum.
+    #[inline]
+    fn change(&mut self, table: u8, bit: u8) -> Cost {
+        let value = &mut self.values[usize::from(table)];
+        // One below 0 has the second bit of three, so at 0 it is always one up.
+        let up = (*value + 1) >> 1 & 1 == bit;
+        (*value, self.sum) =
+            if up { (*value + 1, self.sum + 1) } else { (value.wrapping_sub(1), self.sum.wrapping_sub(1)) };
+        self.sum.into()
     }
-    // Column by column: tiles that are near each other hinder each other most.
-    let by_column = (0..columns).flat_map(|column| (0..rows).map(move |row| row * columns + column));
-    let cells: Vec<Cell> = by_column.filter(|&cell| cell != blank).collect();
-    cells.chunks(PATTERN_TILES).map(tiles).collect()
-}
-
-/// The tiles of the blank's component in groups of cells that are near each other, the first
-/// around the cell that is farthest from the blank.
-fn near_patterns(layout: &Layout, goal: Board) -> Vec<Vec<Tile>> {
-    let blank = goal.cell_of(0);
-    let mut left: Vec<Cell> = (0..)
-        .take(layout.cells())
-        .filter(|&cell| cell != blank && layout.distance(blank, cell).is_some())
-        .collect();
-    let mut patterns = Vec::new();
-    while let Some(&first) = left.iter().max_by_key(|&&cell| layout.distance(blank, cell)) {
-        let mut pattern: Vec<Cell> = vec![first];
-        left.retain(|&cell| cell != first);
-        while pattern.len() < PATTERN_TILES && !left.is_empty() {
-            let away = |cell: Cell| -> Cost {
-                pattern.iter().filter_map(|&of| layout.distance(cell, of)).map(Cost::from).sum()
-            };
-            let next = *left.iter().min_by_key(|&&cell| away(cell)).expect("some are left");
-            pattern.push(next);
-            left.retain(|&cell| cell != next);
-        }
-        patterns.push(pattern.iter().map(|&cell| goal.tile(cell)).collect());
-    }
-    patterns
-}
-
-/// Where each cell goes in each symmetry of a grid that leaves the goal's blank in place, the trivial one first.
-fn symmetries(layout: &Layout, blank: Cell) -> Vec<[Cell; 16]> {
-    let Shape::Grid { rows, columns, .. } = layout.shape() else {
-        return vec![array::from_fn(|cell| Cell::try_from(cell).expect("sixteen"))];
-    };
-    let ways = if rows == columns { 8 } else { 4 };
-    let symmetry = |way: u8| {
-        array::from_fn(|cell| {
-            let cell = Cell::try_from(cell).expect("sixteen");
-            if usize::from(cell) >= layout.cells() {
-                return cell;
-            }
-            let (mut row, mut column) = (cell / columns, cell % columns);
-            row = if way & 1 == 0 { row } else { rows - 1 - row };
-            column = if way & 2 == 0 { column } else { columns - 1 - column };
-            if way & 4 == 0 { row * columns + column } else { column * columns + row }
-        })
-    };
-    let fixes = |cells: &[Cell; 16]| cells[usize::from(blank)] == blank;
-    (0..ways).map(symmetry).filter(fixes).collect()
 }

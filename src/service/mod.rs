@@ -19,7 +19,7 @@ mod tally;
 
 pub use embedded::{Embedded, embedded, embedded_by_default};
 pub use health::{check_health, loopback_endpoint};
-pub use server::{Drained, serve, start_engine};
+pub use server::{Drained, serve, start_configured, start_engine};
 
 /// The name of the service, as health is asked of it.
 pub const SERVICE_NAME: &str = "taquin.v1.SolverService";

@@ -18,8 +18,9 @@ use super::pb::FILE_DESCRIPTOR_SET;
 use super::pb::solver_service_server::SolverServiceServer;
 use super::shared::{Drain, Shared};
 use super::solver::Solver;
-use crate::config::{LimitsConfig, MAX_UNREAD_BYTES, Sweep};
+use crate::config::{LimitsConfig, MAX_UNREAD_BYTES, ServerConfig, Sweep, TableSet};
 use crate::engine::{Engine, EngineConfig};
+use crate::heuristic::load_large;
 
 /// How often a peer that says nothing is asked whether it is there, and how long it may take to say so.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
@@ -37,6 +38,30 @@ const MAX_RESET_STREAMS: usize = 128;
 /// After the last answer, how long it may take to leave before connections are cut.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
 
+/// Starts the engine of a server with these settings, the tables of `--tables` read and checked first.
+///
+/// # Errors
+/// When a table is not as it must be, or the system gives no thread.
+///
+/// # Panics
+/// Outside a tokio runtime.
+pub fn start_configured(config: &ServerConfig) -> Result<Engine, Box<dyn std::error::Error + Send + Sync>> {
+    let (large, make_large) = match (config.set(), &config.tables) {
+        (TableSet::Small, _) => (None, false),
+        (TableSet::Large, Some(folder)) => (Some(load_large(folder)?), false),
+        (TableSet::Large, None) if config.on_demand => (None, true),
+        (TableSet::Large, None) => {
+            return Err("--set large wants a folder of tables (--tables), or --on-demand to make them".into());
+        }
+    };
+    let small = engine_config(&config.limits, config.workers(), config.sweep);
+    let engine = Engine::start(EngineConfig { make_large, ..small })?;
+    if let Some(large) = large {
+        engine.prefer_patterns(large);
+    }
+    Ok(engine)
+}
+
 /// Starts the engine of a server with these limits.
 ///
 /// # Errors
@@ -45,14 +70,19 @@ const FLUSH_TIME: Duration = Duration::from_secs(1);
 /// # Panics
 /// Outside a tokio runtime.
 pub fn start_engine(limits: &LimitsConfig, workers: usize, sweep: Sweep) -> io::Result<Engine> {
-    Engine::start(EngineConfig {
+    Engine::start(engine_config(limits, workers, sweep))
+}
+
+fn engine_config(limits: &LimitsConfig, workers: usize, sweep: Sweep) -> EngineConfig {
+    EngineConfig {
         workers,
         max_in_flight: limits.max_in_flight as usize,
         max_queue: limits.max_queue as usize,
         max_cache_bytes: limits.max_cache_bytes,
         max_table_bytes: limits.max_table_bytes,
         sweep: sweep == Sweep::On,
-    })
+        make_large: false,
+    }
 }
 
 /// How a server came to its end.

@@ -19,7 +19,9 @@ use crate::config::{
     GREETING_TIMEOUT_MS, LimitsConfig, MAX_PACKED_WAITING, MAX_REQUEST_ID_BYTES, MAX_UNREAD_BYTES,
 };
 use crate::domain::sliding::{LastGoal, MAX_CELLS, MAX_DENSE_CELLS};
-use crate::engine::{Answer, Asked, MAX_KEPT_STATES, MAX_PATTERN_BYTES, Query, Reply, Verdict};
+use crate::engine::{
+    Answer, Asked, MAX_KEPT_STATES, MAX_PATTERN_BYTES, PatternStatistics, Query, Reply, Verdict,
+};
 
 /// See the module.
 pub(super) struct Solver(pub(super) Shared);
@@ -85,8 +87,17 @@ impl SolverService for Solver {
                 swept_bytes: tables.swept_bytes,
                 pattern_goals: patterns.goals,
                 pattern_bytes: patterns.bytes,
+                pattern_set: pattern_set(patterns).into(),
             }),
         }))
+    }
+}
+
+fn pattern_set(patterns: PatternStatistics) -> pb::PatternSet {
+    match patterns {
+        PatternStatistics { large: true, .. } => pb::PatternSet::Large,
+        PatternStatistics { goals: 0, .. } => pb::PatternSet::Unspecified,
+        PatternStatistics { .. } => pb::PatternSet::Small,
     }
 }
 

@@ -118,7 +118,7 @@ fn goals_are_made_in_turn_and_all_who_wait_for_one_go_on_together() {
     run(async {
         let (server, client) = serve_and_connect(1).await;
         let mut talk = Talk::open(&client).await;
-        talk.send(far("1#maker#delay-ms=500", 2, 5));
+        talk.send(far("1#maker#delay-ms=2500", 2, 5));
         talk.send(far("2", 3, 4));
         talk.send(far("given up", 2, 6));
         // Another board of the first goal.
@@ -134,7 +134,7 @@ fn goals_are_made_in_turn_and_all_who_wait_for_one_go_on_together() {
             order.push(answer.request_id);
         }
         order[..2].sort_unstable();
-        assert_eq!(order, ["1 too", "1#maker#delay-ms=500", "2"]);
+        assert_eq!(order, ["1 too", "1#maker#delay-ms=2500", "2"]);
         // What nobody waits for is not made; what is asked for again is.
         assert_eq!(server.engine().pattern_statistics().goals, 2);
         talk.send(far("asked again", 2, 6));
@@ -150,7 +150,7 @@ fn who_matters_more_has_his_goal_made_first() {
         let (server, client) = serve_and_connect(1).await;
         let mut talk = Talk::open(&client).await;
         let with = |priority: pb::Priority, job: pb::Job| pb::Job { priority: priority.into(), ..job };
-        talk.send(far("first#maker#delay-ms=500", 2, 5));
+        talk.send(far("first#maker#delay-ms=2500", 2, 5));
         set_aside(&server, &mut talk, 1).await;
         talk.send(far("normal", 3, 4));
         talk.send(with(pb::Priority::Low, far("raised", 2, 6)));
@@ -220,6 +220,7 @@ fn an_engine_that_stops_answers_what_is_set_aside() {
             max_cache_bytes: 0,
             max_table_bytes: 0,
             sweep: false,
+            make_large: false,
         };
         let engine = Engine::start(config).unwrap();
         let fault = Fault { of: FaultOf::Maker, delay: 2 * PATIENCE, panic: false };

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use taquin::domain::sliding::{Board, Packed32, Packing, Position, SlidingSpace};
 use taquin::heuristic::{DistanceSum, LinearConflict};
 use taquin::search::{Budget, breadth_first};
-use taquin::space::{Cost, Guide, Heuristic};
+use taquin::space::{Cost, Guide, Heuristic, Lead};
 
 use crate::instances::layout;
 
@@ -76,7 +76,10 @@ proptest! {
         for step in steps {
             let next = space.layout().neighbours(at.blank());
             let to = next[step % next.len()];
-            mark = Guide::<Wide>::follow(&conflict, &mark, &at, to, Cost::MAX).unwrap();
+            let mut leads =
+                vec![Lead::<Wide, _> { state: at, action: to, mark, left: Cost::MAX, way: 0 }];
+            prop_assert_eq!(conflict.sift(&mut leads), None);
+            mark = leads[0].mark;
             at = at.slid(to);
             let fresh = Guide::<Wide>::mark(&conflict, &at);
             prop_assert_eq!(mark, fresh.0);

@@ -33,6 +33,7 @@ mod stalls;
 mod streams;
 mod support;
 mod sweep_3x4;
+mod table_files;
 mod tables;
 mod unary;
 mod wide;

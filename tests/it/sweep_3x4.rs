@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use taquin::domain::sliding::{Board, Position, WideSpace, rank, unrank};
-use taquin::heuristic::{LinearConflict, PatternSum};
+use taquin::heuristic::{LinearConflict, PatternSet, PatternSum};
 use taquin::search::{Budget, Limits, a_star, bidirectional, ida_star};
 use taquin::space::{Cost, Guide, StateSpace};
 
@@ -85,7 +85,8 @@ fn depth_counts_are_golden_and_every_search_agrees_with_a_sample() {
         line.split_once(" : ").unwrap().1.split_whitespace().map(|count| count.parse().unwrap()).collect();
     assert_eq!(counts, golden);
     assert_eq!(counts.iter().sum::<u64>(), 239_500_800);
-    let patterns = PatternSum::new(layout(3, 4), goal, &Arc::new(Limits::unlimited())).unwrap();
+    let patterns =
+        PatternSum::new(PatternSet::Small, layout(3, 4), goal, &Arc::new(Limits::unlimited())).unwrap();
     let conflict = LinearConflict::new(&space, goal);
     let goal = Position::new(goal);
     for (board, distance) in sample {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use taquin::domain::sliding::{Board, Cell, Layout, Packed32, Position, Shared, SlidingSpace, WideSpace};
-use taquin::heuristic::{DistanceSum, PatternSum};
+use taquin::heuristic::{DistanceSum, PatternSet, PatternSum, make_large};
 use taquin::search::{Budget, Limits, Outcome, Stop, a_star, bidirectional, breadth_first, ida_star};
 use taquin::service::pb::{self, job::Problem};
-use taquin::space::{Cost, Guide, StateSpace};
+use taquin::space::{Cost, Guide, Lead, StateSpace};
 use tokio::time::timeout;
 
 use crate::boards;
@@ -31,7 +31,8 @@ impl Wide {
 
     fn on(layout: &Shared<Layout>, blank: Cell) -> Self {
         let goal = Board::standard(layout.cells(), blank);
-        let patterns = PatternSum::new(layout, goal, &Arc::new(Limits::unlimited())).unwrap();
+        let patterns =
+            PatternSum::new(PatternSet::Small, layout, goal, &Arc::new(Limits::unlimited())).unwrap();
         Self { space: WideSpace::new(layout.clone()), goal, patterns }
     }
 
@@ -147,7 +148,10 @@ fn marks_that_are_kept_up_are_those_of_the_board() {
         for _ in 0..400 {
             let steps: Vec<Cell> = wide.space.actions(&at).collect();
             let to = steps[random.below(steps.len())];
-            let followed = wide.patterns.follow(&mark, &at, to, Cost::MAX).unwrap();
+            let mut leads =
+                vec![Lead::<WideSpace, _> { state: at, action: to, mark, left: Cost::MAX, way: 0 }];
+            assert_eq!(wide.patterns.sift(&mut leads), None);
+            let followed = leads[0].mark;
             at = at.slid(to);
             let (fresh, fresh_bound) = wide.patterns.mark(&at);
             assert_eq!(format!("{followed:?}"), format!("{fresh:?}"), "{layout:?}");
@@ -155,6 +159,31 @@ fn marks_that_are_kept_up_are_those_of_the_board() {
             assert!(fresh_bound.abs_diff(bound) <= 1, "{layout:?}: {bound} to {fresh_bound}");
             (mark, bound) = (fresh, fresh_bound);
         }
+    }
+}
+
+/// Half a minute and 1 GB to make the set, and as long to search: `cargo test --release --test it large_set -- --ignored`.
+#[test]
+#[ignore = "takes a minute and 1 GB"]
+fn the_large_set_finds_all_known_lengths() {
+    let patterns = make_large(&Arc::new(Limits::unlimited())).unwrap();
+    let wide = Wide { space: WideSpace::new(layout(4, 4).clone()), goal: Board::standard(16, 0), patterns };
+    // Its goal has the blank last: turned by half a turn it is first.
+    let turned = |tiles: &[u8]| -> Vec<u8> { tiles.iter().rev().map(|&tile| (16 - tile) % 16).collect() };
+    let as_it_is = |tiles: &[u8]| tiles.to_vec();
+    check(&wide, include_str!("../data/korf100.txt"), 100, as_it_is);
+    check(&wide, include_str!("../data/antipodes15.txt"), 17, turned);
+}
+
+/// Searches for so many boards of a file: number, length, tiles.
+fn check(wide: &Wide, file: &str, count: usize, seen: impl Fn(&[u8]) -> Vec<u8>) {
+    let lines = file.lines().filter(|line| !line.starts_with('#'));
+    let boards = lines.map(|line| line.split_whitespace().map(|word| word.parse().unwrap()).collect());
+    let boards: Vec<Vec<u8>> = boards.collect();
+    assert_eq!(boards.len(), count);
+    for board in boards {
+        let path = wide.path(&wide.patterns, Board::new(&seen(&board[2..])));
+        assert_eq!(path.len(), usize::from(board[1]), "{board:?}");
     }
 }
 

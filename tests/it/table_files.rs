@@ -1,0 +1,58 @@
+//! Files of pattern databases, as the binary reads and refuses them before it serves anything.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::process::command;
+
+const FIRST: &str = "4x4-blank-0-tiles-1-4-5-8-9-12-13.pattern";
+
+/// A folder of its own, gone with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("taquin-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What the binary says before it ends with exit code 1.
+fn refused(arguments: &[&str]) -> String {
+    let output = command().args(["--listen", "127.0.0.1:0"]).args(arguments).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    said
+}
+
+#[test]
+fn a_folder_without_the_large_set_is_refused_by_the_file_that_is_missing() {
+    let folder = Folder::new("empty");
+    let said = refused(&["--tables", folder.path()]);
+    assert!(said.contains(FIRST) && said.contains("No such file"), "{said}");
+}
+
+#[test]
+fn what_is_no_table_is_refused_with_its_name() {
+    let folder = Folder::new("other");
+    fs::write(folder.0.join(FIRST), [b'x'; 100]).unwrap();
+    let said = refused(&["--tables", folder.path()]);
+    assert!(said.contains(FIRST) && said.contains("no pattern database"), "{said}");
+}
+
+#[test]
+fn a_set_that_can_not_be_had_is_refused() {
+    assert!(refused(&["--set", "large"]).contains("--tables"), "what it wants is named");
+    assert!(refused(&["tables", "build", "--set", "small", "--dir", "unused"]).contains("--set"));
+}
