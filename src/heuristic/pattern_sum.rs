@@ -187,12 +187,15 @@ impl PatternSum {
                 *bit = self.tables[usize::from(table)].bit(place);
             }
             for (at, (&(table, _), &bit)) in spots[..count].iter().zip(&bits).enumerate() {
-                // Copied whether it is kept or not: which it will be can't be foreseen.
+                let Lead { mark, left, .. } = &leads[begin + at];
+                let (change, left) = (mark.0[view].change(table, bit), *left);
+                let sum = Cost::from(change.sum);
+                // Copied whether it is kept or not, since which it will be can't be foreseen; and only then
+                // changed, since a copy of what was just written waits for it.
                 leads[kept] = leads[begin + at];
-                let Lead { mark, left, .. } = &mut leads[kept];
-                let sum = mark.0[view].change(table, bit);
-                out = out.min(if sum > *left { sum - *left } else { Cost::MAX });
-                kept += usize::from(sum <= *left);
+                leads[kept].mark.0[view].apply(change);
+                out = out.min(if sum > left { sum - left } else { Cost::MAX });
+                kept += usize::from(sum <= left);
             }
             begin += count;
         }
@@ -214,15 +217,27 @@ impl PatternSum {
     }
 }
 
+/// What a look-up changes: the value of a table, and the sum.
+#[derive(Clone, Copy)]
+struct Change {
+    table: u8,
+    value: u8,
+    sum: u8,
+}
+
 impl Seen {
-    /// Brings the value of a table to the one whose second bit is `bit`, one up or one down, and returns the sum.
+    /// The change of a table's value to the one whose second bit is `bit`, one up or one down.
     #[inline]
-    fn change(&mut self, table: u8, bit: u8) -> Cost {
-        let value = &mut self.values[usize::from(table)];
+    fn change(&self, table: u8, bit: u8) -> Change {
+        let value = self.values[usize::from(table)];
         // One below 0 has the second bit of three, so at 0 it is always one up.
-        let up = (*value + 1) >> 1 & 1 == bit;
-        (*value, self.sum) =
-            if up { (*value + 1, self.sum + 1) } else { (value.wrapping_sub(1), self.sum.wrapping_sub(1)) };
-        self.sum.into()
+        let by = if (value + 1) >> 1 & 1 == bit { 1 } else { u8::MAX };
+        Change { table, value: value.wrapping_add(by), sum: self.sum.wrapping_add(by) }
+    }
+
+    #[inline]
+    fn apply(&mut self, Change { table, value, sum }: Change) {
+        self.values[usize::from(table)] = value;
+        self.sum = sum;
     }
 }
