@@ -17,7 +17,7 @@ pub type Cost = u32;
 /// which paths compare: "the smallest path" is the one whose actions come first.
 pub trait StateSpace {
     /// A state that actions change in place.
-    type State: Clone;
+    type State: Copy;
     /// A state as lists and tables hold it: equal exactly when the states are.
     type Packed: Copy + Eq + Hash;
     /// One step between two states.
@@ -70,13 +70,13 @@ pub struct Lead<S: StateSpace, M> {
     pub way: u32,
 }
 
-impl<S: StateSpace<State: Copy>, M: Copy> Clone for Lead<S, M> {
+impl<S: StateSpace, M: Copy> Clone for Lead<S, M> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S: StateSpace<State: Copy>, M: Copy> Copy for Lead<S, M> {}
+impl<S: StateSpace, M: Copy> Copy for Lead<S, M> {}
 
 /// A lower bound on the number of actions from a state to the goal it was made for.
 ///

@@ -40,7 +40,7 @@ pub fn search<S: StateSpace, G: Guide<S>>(
     loop {
         budget.prove(bound)?;
         let mut dive = Dive::new(space, guide, goal, bound);
-        dive.expand(start, mark, None, bound, budget)?;
+        dive.begin(start, mark, budget)?;
         dive.go(budget)?;
         match (dive.found, dive.beyond) {
             (Some(path), _) => return Ok(Some(path)),
@@ -79,6 +79,15 @@ impl<'s, S: StateSpace, G: Guide<S>> Dive<'s, S, G> {
         Self { space, guide, goal, bound, leads, open, steps, found: None, beyond: None }
     }
 
+    fn begin(&mut self, start: &S::State, mark: G::Mark, budget: &mut Budget) -> Result<(), Stop> {
+        budget.expand()?;
+        for action in self.space.actions(start).rev() {
+            budget.generate();
+            self.leads.push(Lead { state: *start, action, mark, left: self.bound - 1, way: 0 });
+        }
+        Ok(())
+    }
+
     fn go(&mut self, budget: &mut Budget) -> Result<(), Stop> {
         let mut taken = Vec::with_capacity(TAKEN_AT_ONCE);
         loop {
@@ -89,51 +98,52 @@ impl<'s, S: StateSpace, G: Guide<S>> Dive<'s, S, G> {
             let Some(last) = self.open.last() else { return Ok(()) };
             self.steps.truncate(last.way as usize);
             taken.extend(self.open.drain(self.open.len().saturating_sub(TAKEN_AT_ONCE)..));
-            for lead in taken.drain(..) {
-                self.follow(&lead, budget)?;
+            for lead in &taken {
+                if lead.left > 0 {
+                    self.expand(lead, budget)?;
+                } else {
+                    self.arrive(lead);
+                }
             }
+            taken.clear();
         }
     }
 
-    /// Goes where a lead within the bound leads to.
+    /// Goes where a lead leads to, and adds what leads on from there.
     #[inline]
-    fn follow(&mut self, lead: &Lead<S, G::Mark>, budget: &mut Budget) -> Result<(), Stop> {
-        let mut state = lead.state.clone();
-        let back = self.space.apply(&mut state, lead.action);
-        if lead.left > 0 {
-            self.steps.push(Step { action: lead.action, before: lead.way });
-            self.expand(&state, lead.mark, Some(back), lead.left, budget)
-        } else {
-            if self.space.pack(&state) == self.goal {
-                self.found = Some(self.path(lead));
-                // What is left there comes after it.
-                self.open.clear();
-                self.leads.clear();
-            } else {
-                // No path is shorter than the bound, so a goal that is nearer was never passed.
-                self.see_beyond(self.bound + 1);
-            }
-            Ok(())
-        }
-    }
-
-    /// Adds what leads on from a state that the last of the steps came to.
-    #[inline]
-    fn expand(
-        &mut self,
-        state: &S::State,
-        mark: G::Mark,
-        back: Option<S::Action>,
-        left: Cost,
-        budget: &mut Budget,
-    ) -> Result<(), Stop> {
+    fn expand(&mut self, lead: &Lead<S, G::Mark>, budget: &mut Budget) -> Result<(), Stop> {
         budget.expand()?;
+        self.steps.push(Step { action: lead.action, before: lead.way });
         let way = u32::try_from(self.steps.len()).expect("a path, and a few beside each of its steps");
-        for action in self.space.actions(state).rev().filter(|&action| back != Some(action)) {
+        let mut state = lead.state;
+        let back = self.space.apply(&mut state, lead.action);
+        for action in self.space.actions(&state).rev().filter(|&action| action != back) {
             budget.generate();
-            self.leads.push(Lead { state: state.clone(), action, mark, left: left - 1, way });
+            // Copied, then changed in its place: a copy of what was just written would wait for it.
+            let at = self.leads.len();
+            self.leads.push(*lead);
+            let next = &mut self.leads[at];
+            next.state = state;
+            next.action = action;
+            next.left = lead.left - 1;
+            next.way = way;
         }
         Ok(())
+    }
+
+    /// Goes where a lead leads to that takes the last move of the bound.
+    fn arrive(&mut self, lead: &Lead<S, G::Mark>) {
+        let mut state = lead.state;
+        self.space.apply(&mut state, lead.action);
+        if self.space.pack(&state) == self.goal {
+            self.found = Some(self.path(lead));
+            // What is left there comes after it.
+            self.open.clear();
+            self.leads.clear();
+        } else {
+            // No path is shorter than the bound, so a goal that is nearer was never passed.
+            self.see_beyond(self.bound + 1);
+        }
     }
 
     fn path(&self, last: &Lead<S, G::Mark>) -> Vec<S::Action> {
