@@ -5,7 +5,7 @@ use std::ops::ControlFlow::{self, Break, Continue};
 
 use super::Algorithm;
 use super::guides::Guides;
-use super::queue::Lane;
+use super::queue::{Lane, Length};
 use super::tables::Tables;
 use crate::domain::sliding::{
     Canonical, Cell, Layout, Packed32, Packing, Position, Shape, SlidingSpace, WideSpace,
@@ -14,9 +14,11 @@ use crate::heuristic::{DistanceSum, LinearConflict, MisplacedTiles, PatternSum};
 use crate::search::{Budget, Outcome, Stop, a_star, bidirectional, breadth_first, ida_star};
 use crate::space::{Guide, Heuristic};
 
-/// States that a search may keep: every board of 2x5, and some 70 MB.
-pub const MAX_KEPT_STATES: u64 = 7 << 18;
-/// States that a search which may take long expands in the light lane: a few milliseconds.
+/// States that a search may keep: every board of 2x5, and as many as a hash map of 2^21 places holds,
+/// less the two ends of a search. They take some 70 MB, those of A* up to 130.
+pub const MAX_KEPT_STATES: u64 = (7 << 18) - 2;
+/// States that a search which may take long expands in the light lane: some milliseconds with
+/// pattern databases, some thirty without.
 const QUICK_NODES: u64 = 50_000;
 
 /// What came of a worker's turn at a board: the search has ended, or it is to be
@@ -34,6 +36,11 @@ pub(super) fn search_of(algorithm: Algorithm, layout: &Layout) -> Algorithm {
         }
         named => named,
     }
+}
+
+/// How long such a search may take.
+pub(super) fn length_of(algorithm: Algorithm, layout: &Layout) -> Length {
+    if is_wide(layout) || algorithm == Algorithm::IdaStar { Length::Open } else { Length::Short }
 }
 
 /// Boards of more than nine cells.
@@ -68,7 +75,7 @@ pub(super) fn solve(
     let question = Question { space, canonical, bound };
     match algorithm {
         Algorithm::IdaStar => in_turn(lane, budget, |budget| question.by_name(algorithm, budget)),
-        // At most nine cells: all that they keep and expand is soon at its end.
+        // At most nine cells, so at most 362,880 states: a part of a second where it is most.
         _ => Break(question.by_name(algorithm, budget)),
     }
 }
@@ -85,7 +92,12 @@ fn solve_wide(
     let bound = LinearConflict::new(&space, canonical.goal().board());
     let question = Question { space, canonical, bound };
     if !matches!(algorithm, Algorithm::Auto | Algorithm::IdaStar) {
-        return in_turn(lane, budget, |budget| question.by_name(algorithm, budget));
+        // What it keeps can't be taken along from lane to lane.
+        return if lane == Lane::Light {
+            Continue(Lane::Heavy)
+        } else {
+            Break(question.by_name(algorithm, budget))
+        };
     }
     if let Some(guide) = guides.find(canonical.goal()) {
         return in_turn(lane, budget, |budget| question.by_ida_star(&*guide, budget));
@@ -110,7 +122,7 @@ fn solve_wide(
     Break(question.by_ida_star(&question.bound, budget))
 }
 
-/// A search that may take long: what is not quick goes on among the heavy, so that it never
+/// IDA*, which may take long: what is not quick goes on among the heavy, so that it never
 /// holds up what is.
 fn in_turn(
     lane: Lane,
@@ -122,10 +134,11 @@ fn in_turn(
     }
     let mut quick = budget.part(QUICK_NODES);
     let outcome = search(&mut quick);
-    match budget.take_back(&quick) {
-        Err(stop) => Break(Err(stop)),
-        Ok(()) if outcome == Err(Stop::Nodes) && budget.nodes_left() > 0 => Continue(Lane::Heavy),
-        Ok(()) => Break(outcome),
+    budget.take_back(&quick);
+    if outcome == Err(Stop::Nodes) && budget.nodes_left() > 0 {
+        Continue(Lane::Heavy)
+    } else {
+        Break(outcome)
     }
 }
 

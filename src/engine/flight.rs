@@ -14,7 +14,7 @@ use dashmap::mapref::entry::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::choice::{MAX_KEPT_STATES, search_of};
+use super::choice::{self, MAX_KEPT_STATES};
 use super::job::{Known, Limit, verdict};
 use super::queue::{Lane, Place};
 use super::{
@@ -184,7 +184,7 @@ pub(super) fn board(
         Arc::clone(&shared.in_flight).try_acquire_owned().map_err(|_| Overload::InFlight { limit })?;
     let id = shared.flights.next_waiter();
     let alone = query.bypass_cache.then_some(id);
-    let algorithm = search_of(query.algorithm, query.canonical.goal().frame().layout());
+    let algorithm = choice::search_of(query.algorithm, query.canonical.goal().frame().layout());
     let key = FlightKey { board: query.canonical.key(), algorithm, alone };
     let waiter = |source, flown_before| Waiter {
         id,
@@ -218,7 +218,8 @@ pub(super) fn board(
     {
         return Ok(Asked::Now(query.known(known, Source::Cache)));
     }
-    let place = shared.queue.next_place(query.priority);
+    let length = choice::length_of(algorithm, query.canonical.goal().frame().layout());
+    let place = shared.queue.next_place(query.priority, length);
     let flight = Arc::new(Flight::new(key, query, deadline, place));
     // Full before it is seen: a worker may take it as soon as it is in the queue.
     let mut state = flight.state();

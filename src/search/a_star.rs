@@ -83,7 +83,7 @@ fn distance<S: StateSpace, H: Heuristic<S>>(
         let state = space.unpack(packed);
         for action in space.actions(&state) {
             budget.generate();
-            let mut next = state.clone();
+            let mut next = state;
             space.apply(&mut next, action);
             let packed = space.pack(&next);
             if reached.get(&packed).is_some_and(|known| known.g <= g + 1) {

@@ -67,7 +67,7 @@ fn first_above<S: StateSpace>(
         let state = space.unpack(forward.packed(node));
         let leads_there = |action| {
             budget.generate();
-            let mut next = state.clone();
+            let mut next = state;
             space.apply(&mut next, action);
             touches(&space.pack(&next))
         };
@@ -93,7 +93,7 @@ fn descend<S: StateSpace>(
         let (action, next) = space
             .actions(&state)
             .find_map(|action| {
-                let mut next = state.clone();
+                let mut next = state;
                 space.apply(&mut next, action);
                 (depth_of(&space.pack(&next)) == Some(depth)).then_some((action, next))
             })

@@ -104,7 +104,7 @@ impl<'s, S: StateSpace> Wave<'s, S> {
     /// The states of the deepest whole level, in order.
     pub(super) fn frontier(&self) -> Range<NodeId> {
         let [.., start, end] = self.level_starts[..] else { unreachable!("two starts from the first") };
-        let id = |place| NodeId::try_from(place).expect("a wave of 2^32 states exceeds memory");
+        let id = |place| NodeId::try_from(place).expect("a wave of 2^31 states exceeds memory");
         id(start)..id(end)
     }
 
@@ -140,7 +140,7 @@ impl<'s, S: StateSpace> Wave<'s, S> {
             // What leads back leads to what is known.
             for action in self.space.actions(&state).filter(|&action| Some(action) != back) {
                 budget.generate();
-                let mut next = state.clone();
+                let mut next = state;
                 let back = Some(self.space.apply(&mut next, action));
                 let packed = self.space.pack(&next);
                 let mark = Mark::new(self.side, self.nodes.len());
