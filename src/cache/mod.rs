@@ -102,7 +102,6 @@ impl<K: Copy + Eq + Hash, V: Clone + Weigh> Cache<K, V> {
         }
         self.weight.fetch_add(weight, Relaxed);
         let mut order = self.order();
-        order.push_back(key);
         while self.weight.load(Relaxed) > self.max_weight {
             let Some(key) = order.pop_front() else { break };
             match self.map.remove_if(&key, |_, held| !held.used.swap(false, Relaxed)) {
@@ -113,6 +112,8 @@ impl<K: Copy + Eq + Hash, V: Clone + Weigh> Cache<K, V> {
                 None => order.push_back(key),
             }
         }
+        // Behind the others: when all were asked for since, the new one must not be the first to leave.
+        order.push_back(key);
     }
 
     /// What it holds and has done.
@@ -171,6 +172,15 @@ mod tests {
         assert_eq!(cache.get(&0), Some(0));
         cache.insert(3, 3);
         assert_eq!((cache.peek(&0), cache.peek(&1)), (Some(0), None));
+    }
+
+    #[test]
+    fn a_new_value_is_not_the_first_to_leave_when_all_others_were_asked_for() {
+        let cache = cache_of(3);
+        (0..3).for_each(|key| cache.insert(key, key));
+        (0..3).for_each(|key| assert_eq!(cache.get(&key), Some(key)));
+        cache.insert(3, 3);
+        assert_eq!((cache.peek(&0), cache.peek(&3)), (None, Some(3)));
     }
 
     #[test]

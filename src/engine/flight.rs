@@ -14,7 +14,7 @@ use dashmap::mapref::entry::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::choice::search_of;
+use super::choice::{self, MAX_KEPT_STATES};
 use super::job::{Known, Limit, verdict};
 use super::queue::{Lane, Place};
 use super::{
@@ -184,7 +184,7 @@ pub(super) fn board(
         Arc::clone(&shared.in_flight).try_acquire_owned().map_err(|_| Overload::InFlight { limit })?;
     let id = shared.flights.next_waiter();
     let alone = query.bypass_cache.then_some(id);
-    let algorithm = search_of(query.algorithm, query.canonical.goal().frame().layout());
+    let algorithm = choice::search_of(query.algorithm, query.canonical.goal().frame().layout());
     let key = FlightKey { board: query.canonical.key(), algorithm, alone };
     let waiter = |source, flown_before| Waiter {
         id,
@@ -218,7 +218,8 @@ pub(super) fn board(
     {
         return Ok(Asked::Now(query.known(known, Source::Cache)));
     }
-    let place = shared.queue.next_place(query.priority);
+    let length = choice::length_of(algorithm, query.canonical.goal().frame().layout());
+    let place = shared.queue.next_place(query.priority, length);
     let flight = Arc::new(Flight::new(key, query, deadline, place));
     // Full before it is seen: a worker may take it as soon as it is in the queue.
     let mut state = flight.state();
@@ -239,7 +240,7 @@ pub(super) fn board(
 impl Flight {
     fn new(key: FlightKey, query: &Query, deadline: Instant, place: Place) -> Self {
         let limits = Arc::new(Limits::new(deadline, query.max_nodes, query.max_moves));
-        let phase = Phase::Waiting(Budget::new(Arc::clone(&limits)));
+        let phase = Phase::Waiting(budget(&limits));
         let state = State { phase, place, flown: Duration::ZERO, waiters: HashMap::with_capacity(1) };
         Self {
             key,
@@ -261,6 +262,11 @@ impl Flight {
 
     pub(super) fn limits(&self) -> &Arc<Limits> {
         &self.limits
+    }
+
+    /// A budget of which nothing is spent.
+    pub(super) fn budget(&self) -> Budget {
+        budget(&self.limits)
     }
 
     /// Whether its answer is kept.
@@ -345,7 +351,7 @@ impl Flight {
             Landing::Known(known) => verdict(&waiter.canonical, known.clone(), waiter.max_moves),
             Landing::Stopped(Stop::Cancelled) => Verdict::Failed(Failure::Stopped),
             Landing::Stopped(Stop::Time) => self.stopped_by(Limit::Time, waiter.max_moves),
-            Landing::Stopped(Stop::Nodes) => self.stopped_by(Limit::Nodes, waiter.max_moves),
+            Landing::Stopped(Stop::Nodes | Stop::Kept) => self.stopped_by(Limit::Nodes, waiter.max_moves),
             Landing::Stopped(Stop::Moves) => self.stopped_by(Limit::Moves, waiter.max_moves),
             Landing::Panicked => Verdict::Failed(Failure::Panicked),
         }
@@ -396,4 +402,9 @@ impl Flight {
         // Nothing that may panic runs under this lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What a search may spend under the limits of its flight.
+fn budget(limits: &Arc<Limits>) -> Budget {
+    Budget::new(Arc::clone(limits)).keeping(MAX_KEPT_STATES)
 }

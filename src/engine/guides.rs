@@ -110,12 +110,15 @@ impl Guides {
     }
 }
 
-/// The canonical board of a goal on a grid: tiles by rows, the blank 0.
+/// The canonical board of a goal: tiles by rows on a grid, by vertices on a graph, the blank 0.
 fn written(goal: &Goal) -> String {
     let layout = goal.frame().layout();
-    let Shape::Grid { columns, .. } = layout.shape() else { unreachable!("they suit grids alone") };
+    let a_row = match layout.shape() {
+        Shape::Grid { columns, .. } => columns.into(),
+        Shape::Graph => layout.cells(),
+    };
     let tiles: Vec<String> = goal.board().tiles(layout.cells()).map(|tile| tile.to_string()).collect();
-    tiles.chunks(columns.into()).map(|row| row.join(" ")).collect::<Vec<_>>().join("/")
+    tiles.chunks(a_row).map(|row| row.join(" ")).collect::<Vec<_>>().join("/")
 }
 
 /// Runs until it is dropped, meant for a thread of its own.

@@ -16,21 +16,12 @@ pub enum Algorithm {
     BreadthFirst,
     /// Breadth-first from both ends.
     Bidirectional,
-    /// A* with the sum of distances.
+    /// A* with the sum of distances, on grids of more than nine cells with linear conflict.
     AStar,
     /// A* with the number of misplaced tiles.
     AStarMisplaced,
-    /// IDA*, with pattern databases where there are any and the sum of distances elsewhere.
+    /// IDA*, with pattern databases where there are any and elsewhere as A*.
     IdaStar,
-}
-
-impl Algorithm {
-    /// Whether it keeps every board that it sees: then memory ends it long before a
-    /// board of many cells is solved.
-    #[must_use]
-    pub fn keeps_boards(self) -> bool {
-        !matches!(self, Self::Auto | Self::IdaStar)
-    }
 }
 
 /// Who goes first when jobs queue.
@@ -111,7 +102,7 @@ pub(super) fn within(solution: Solution, max_moves: Cost) -> Verdict {
 pub enum Limit {
     /// Its time.
     Time,
-    /// Its states expanded.
+    /// Its states expanded, or the states that a search may keep.
     Nodes,
     /// Its moves.
     Moves,

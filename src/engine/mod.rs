@@ -23,6 +23,7 @@ use tokio::sync::Semaphore;
 use crate::cache::{Cache, CacheStatistics, Weigh};
 use crate::domain::sliding::{Canonical, Goal, Key, Path, obstacle};
 use crate::heuristic::PatternSum;
+pub use choice::MAX_KEPT_STATES;
 use clock::Clock;
 pub use flight::Ticket;
 use flight::{Flight, Flights};

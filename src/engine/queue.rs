@@ -1,5 +1,5 @@
-//! Work that waits: bounded, highest priority first, then first come first served, in
-//! lanes of which each has its own takers. Work that was taken may come back, to wait at
+//! Work that waits: bounded, highest priority first, then what is soon done, then first come
+//! first served, in lanes of which each has its own takers. Work that was taken may come back, to wait at
 //! its old place in another lane. It knows nothing of what waits, nor what for.
 
 use std::cmp::Reverse;
@@ -14,7 +14,16 @@ use super::Priority;
 
 /// Where work stands in its lane: those before it are taken first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place(Reverse<Priority>, u64);
+pub(super) struct Place(Reverse<Priority>, Length, u64);
+
+/// How long work may take, as far as one knows before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Length {
+    /// It is soon done.
+    Short,
+    /// It may have all its time in the light lane, and more elsewhere.
+    Open,
+}
 
 impl Place {
     pub(super) fn priority(self) -> Priority {
@@ -58,9 +67,9 @@ impl<W: Clone> Queue<W> {
         len(&self.waiting())
     }
 
-    /// Where the next work of a priority will stand.
-    pub(super) fn next_place(&self, priority: Priority) -> Place {
-        Place(Reverse(priority), self.arrivals.fetch_add(1, Relaxed))
+    /// Where the next work of a priority and length will stand.
+    pub(super) fn next_place(&self, priority: Priority, length: Length) -> Place {
+        Place(Reverse(priority), length, self.arrivals.fetch_add(1, Relaxed))
     }
 
     /// Puts work at a place of its own; `false` when there is no room.
@@ -95,7 +104,7 @@ impl<W: Clone> Queue<W> {
     /// Moves work that still waits to a higher priority, before those that came
     /// later; says where it stands now.
     pub(super) fn raise(&self, place: Place, priority: Priority) -> Place {
-        let raised = Place(Reverse(priority), place.1);
+        let raised = Place(Reverse(priority), place.1, place.2);
         for lane in &mut *self.waiting() {
             if let Some(work) = lane.remove(&place) {
                 lane.insert(raised, work);

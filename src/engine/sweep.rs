@@ -10,7 +10,7 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::job::Lost;
-use super::queue::Place;
+use super::queue::{Length, Place};
 use super::{Failure, Overload, Priority, Reply, Shared, Work};
 use crate::domain::sliding::{Goal, Problem};
 use crate::search::{Budget, Limits};
@@ -107,7 +107,7 @@ impl Shared {
                 return Ok(sweep);
             }
         }
-        let place = self.queue.next_place(priority);
+        let place = self.queue.next_place(priority, Length::Short);
         let state = State { place: Some(place), ..State::default() };
         let limits = Arc::new(Limits::unlimited());
         let sweep = Arc::new(Sweep { goal: goal.clone(), limits, state: Mutex::new(state) });

@@ -33,6 +33,12 @@ impl DistanceSum {
     fn step(&self, tile: u8, cell: usize) -> Cost {
         Cost::from(self.steps[usize::from(tile)][cell])
     }
+
+    /// The sum once the blank of a board with that sum has entered a cell.
+    pub(super) fn followed(&self, sum: Cost, position: &Position, from: Cell) -> Cost {
+        let tile = position.board().tile(from);
+        sum - self.step(tile, from.into()) + self.step(tile, position.blank().into())
+    }
 }
 
 impl<S: StateSpace<State = Position>> Heuristic<S> for DistanceSum {
@@ -50,16 +56,31 @@ impl<S: StateSpace<State = Position, Action = Cell>> Guide<S> for DistanceSum {
     }
 
     fn sift(&self, leads: &mut Vec<Lead<S, Cost>>) -> Option<Cost> {
-        let mut out = None;
-        leads.retain_mut(|lead| {
-            let (tile, from) = (lead.state.board().tile(lead.action), lead.action.into());
-            lead.mark = lead.mark - self.step(tile, from) + self.step(tile, lead.state.blank().into());
-            let over = lead.mark.saturating_sub(lead.left);
-            if over > 0 {
-                out = Some(out.map_or(over, |out: Cost| out.min(over)));
-            }
-            over == 0
-        });
-        out
+        within_bounds(leads, |&mark, position, from| {
+            let distances = self.followed(mark, position, from);
+            (distances, distances)
+        })
     }
+}
+
+/// Brings each lead's mark to where its action leads, keeps those whose bound leaves enough, and
+/// returns the least by which another's does not; `follow` tells mark and bound.
+pub(super) fn within_bounds<S, M>(
+    leads: &mut Vec<Lead<S, M>>,
+    follow: impl Fn(&M, &Position, Cell) -> (M, Cost),
+) -> Option<Cost>
+where
+    S: StateSpace<State = Position, Action = Cell>,
+{
+    let mut out = None;
+    leads.retain_mut(|lead| {
+        let (mark, bound) = follow(&lead.mark, &lead.state, lead.action);
+        lead.mark = mark;
+        let over = bound.saturating_sub(lead.left);
+        if over > 0 {
+            out = Some(out.map_or(over, |out: Cost| out.min(over)));
+        }
+        over == 0
+    });
+    out
 }

@@ -2,6 +2,7 @@
 //! knows no search but its budget, no cache and no wire.
 
 mod distance;
+mod linear_conflict;
 mod misplaced;
 mod partition;
 mod pattern;
@@ -11,6 +12,7 @@ mod pattern_sum;
 mod placement;
 
 pub use distance::DistanceSum;
+pub use linear_conflict::LinearConflict;
 pub use misplaced::MisplacedTiles;
 pub use partition::PatternSet;
 pub use pattern_file::{Progress, TableFileError, build_large, load_large, make_large};

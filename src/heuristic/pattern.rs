@@ -168,15 +168,24 @@ mod tests {
             (3, 4, 5, &[1, 5, 11]),
             (4, 4, 0, &[1, 4, 14]),
         ] {
-            let layout = Layout::grid(rows, columns).unwrap();
-            let goal = Board::standard(layout.cells(), blank);
-            let table =
-                PatternTable::new(layout, tiles, goal, &Arc::new(Limits::unlimited()), &|_| ()).unwrap();
-            let values = values(layout, tiles, goal);
-            assert!(values.len() > 1000);
-            for (board, value) in values {
-                assert_eq!(table.look_up(Board::new(&board)).1, value, "{board:?}");
-            }
+            check(Layout::grid(rows, columns).unwrap(), blank, tiles);
+        }
+        // A cycle of even length with a chord, its neighbours far from each other by number.
+        let cycle = (0..12).map(|cell| (cell * 5 % 12, (cell + 1) * 5 % 12)).chain([(0, 3)]);
+        check(&Layout::graph(12, &cycle.collect::<Vec<_>>()).unwrap(), 4, &[1, 6, 11]);
+        // Every cell of one side beside every one of the other; and a cell beside none.
+        let sides = (0..5).flat_map(|a| (5..10).map(move |b| (a, b)));
+        check(&Layout::graph(11, &sides.collect::<Vec<_>>()).unwrap(), 2, &[1, 3, 4, 9]);
+    }
+
+    fn check(layout: &Shared<Layout>, blank: Cell, tiles: &[Tile]) {
+        let goal = Board::standard(layout.cells(), blank);
+        let limits = Arc::new(Limits::unlimited());
+        let table = PatternTable::new(layout, tiles, goal, &limits, &|_| ()).unwrap();
+        let values = values(layout, tiles, goal);
+        assert!(values.len() > 1000);
+        for (board, value) in values {
+            assert_eq!(table.look_up(Board::new(&board)).1, value, "{board:?}");
         }
     }
 }

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::partition::{PatternSet, patterns, symmetries};
+use super::partition::{PATTERN_TILES, PatternSet, patterns, symmetries};
 use super::pattern::PatternTable;
-use super::placement::{Placement, Step};
+use super::placement::{self, Placement, Step};
 use crate::domain::sliding::{Board, Cell, Layout, Position, Shape, Shared, Tile, WideSpace};
 use crate::search::{Limits, Stop};
 use crate::space::{Cost, Guide, Lead};
@@ -54,10 +54,15 @@ struct Seen {
 }
 
 impl PatternSum {
-    /// Whether there are such sums for a layout: for grids of more than nine cells and two rows or more.
+    /// Whether there are such sums for a layout of more than nine cells: for grids of two rows or
+    /// more, and for bipartite graphs unless a few tiles can cut them into very many regions.
     #[must_use]
     pub fn suits(layout: &Layout) -> bool {
-        matches!(layout.shape(), Shape::Grid { rows: 2.., columns: 2.., .. }) && layout.cells() > 9
+        layout.cells() > 9
+            && match layout.shape() {
+                Shape::Grid { rows, columns, .. } => rows > 1 && columns > 1,
+                Shape::Graph => layout.is_bipartite() && placement::suits(layout, PATTERN_TILES),
+            }
     }
 
     /// The sums of a set for a goal, made in memory by as many threads as there are cores.

@@ -22,6 +22,13 @@ const ROW_BITS: usize = 16;
 /// An order holds so many bits for each tile.
 const TILE_BITS: u8 = 3;
 
+/// How many bits are set.
+#[inline]
+fn ones(bits: u16) -> u8 {
+    let [upper, lower] = bits.to_be_bytes();
+    ONES[usize::from(upper)] + ONES[usize::from(lower)]
+}
+
 /// How many bits of a byte are set.
 static ONES: [u8; 256] = {
     let (mut ones, mut byte) = ([0; 256], 0_u8);
@@ -49,9 +56,8 @@ pub(super) struct Placement {
 pub(super) struct Step {
     /// The cells before both, a bit each.
     before: u16,
-    /// The first cell behind the first of both, and as many bits as cells lie between.
-    behind: u8,
-    between: u8,
+    /// The cells between both, a bit each.
+    between: u16,
     /// Both.
     ends: u16,
     /// The cell it leaves, for the blank.
@@ -71,13 +77,12 @@ pub(super) struct Turn {
 }
 
 impl Step {
-    /// The step between two cells that are adjacent in a grid of two rows or more: at most seven lie between.
+    /// The step between two cells.
     pub(super) fn new(from: Cell, to: Cell) -> Self {
         let (low, high) = (from.min(to), from.max(to));
         Self {
             before: (1 << low) - 1,
-            behind: low + 1,
-            between: (1 << (high - low - 1)) - 1,
+            between: ((1 << (high - low - 1)) - 1) << (low + 1),
             ends: 1 << low | 1 << high,
             from,
             ahead: from < to,
@@ -92,10 +97,8 @@ impl Step {
     /// What it does to the order of tiles on some cells.
     #[inline]
     pub(super) fn turn(self, cells: u16) -> Turn {
-        let [upper, lower] = (cells & self.before).to_be_bytes();
-        let [_, between] = (cells >> self.behind).to_be_bytes();
-        let before = TILE_BITS * (ONES[usize::from(upper)] + ONES[usize::from(lower)]);
-        Turn { before, passed: TILE_BITS * ONES[usize::from(between & self.between)], ahead: self.ahead }
+        let bits = |of: u16| TILE_BITS * ones(cells & of);
+        Turn { before: bits(self.before), passed: bits(self.between), ahead: self.ahead }
     }
 }
 
@@ -250,6 +253,7 @@ impl Placements {
         };
         for cells in sets(layout, tiles.len()) {
             let (regions, count) = regions(layout, cells);
+            assert!(count <= 1 << REGION_BITS, "regions are counted in {REGION_BITS} bits");
             let number = placements.number(cells);
             placements.sets[number] = regions << ROW_BITS | placements.rows as u64;
             placements.rows += count;
@@ -374,6 +378,12 @@ fn region(set: u64, cell: Cell) -> u64 {
     set >> (ROW_BITS + REGION_BITS * usize::from(cell)) & ((1 << REGION_BITS) - 1)
 }
 
+/// Whether the regions that so many tiles leave, or fewer, can be numbered.
+pub(super) fn suits(layout: &Layout, tiles: usize) -> bool {
+    let most = (0..=tiles).flat_map(|tiles| sets(layout, tiles)).map(|cells| regions(layout, cells).1).max();
+    most <= Some(1 << REGION_BITS)
+}
+
 /// The regions of the cells outside a set, in [`REGION_BITS`] each, and how many there are.
 fn regions(layout: &Layout, cells: u16) -> (u64, usize) {
     let (mut seen, mut regions, mut count) = (cells, 0, 0);
@@ -394,6 +404,5 @@ fn regions(layout: &Layout, cells: u16) -> (u64, usize) {
         }
         count += 1;
     }
-    assert!(count <= 1 << REGION_BITS, "regions are counted in {REGION_BITS} bits");
-    (regions, usize::try_from(count).expect("at most eight"))
+    (regions, usize::try_from(count).expect("at most sixteen"))
 }

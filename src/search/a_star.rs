@@ -1,6 +1,7 @@
 //! A* (Hart, Nilsson and Raphael, 1968) with any admissible heuristic. A state is
 //! closed when it is taken from the open list, not when it is put there, and is
-//! opened again when a shorter way to it turns up. It knows no puzzle.
+//! opened again when a shorter way to it turns up. What is on the open list counts as
+//! kept, once for each way. It knows no puzzle.
 
 use std::collections::BTreeMap;
 
@@ -82,12 +83,13 @@ fn distance<S: StateSpace, H: Heuristic<S>>(
         let state = space.unpack(packed);
         for action in space.actions(&state) {
             budget.generate();
-            let mut next = state.clone();
+            let mut next = state;
             space.apply(&mut next, action);
             let packed = space.pack(&next);
             if reached.get(&packed).is_some_and(|known| known.g <= g + 1) {
                 continue;
             }
+            budget.keep()?;
             reached.insert(packed, Reached { g: g + 1, closed: false });
             open.push(g + 1 + heuristic.estimate(&next), packed, g + 1);
         }

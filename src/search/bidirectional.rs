@@ -8,9 +8,13 @@
 //! So every meeting has the least sum, but only when levels are whole.
 
 use super::hash::StateMap;
-use super::wave::{NodeId, Wave};
+use super::wave::{FIRST_STATES, NodeId, Reached, Side, Wave};
 use super::{Budget, Outcome, Stop};
 use crate::space::{Cost, StateSpace};
+
+/// Room for states of both waves: some times what a search of nine cells needs, since a map
+/// that is filled to half takes a quarter longer.
+const FIRST_STATES_OF_BOTH: usize = 7 << 11;
 
 /// The smallest shortest path from `start` to `goal`.
 ///
@@ -22,27 +26,28 @@ pub fn search<S: StateSpace>(
     goal: &S::State,
     budget: &mut Budget,
 ) -> Outcome<S::Action> {
-    let (mut forward, mut backward) = (Wave::new(space, start), Wave::new(space, goal));
-    if forward.find(&space.pack(goal)).is_some() {
+    if space.pack(start) == space.pack(goal) {
         return Ok(Some(Vec::new()));
     }
+    let mut reached = Reached::with_capacity(FIRST_STATES_OF_BOTH);
+    let mut forward = Wave::new(space, Side::Forward, start, &mut reached);
+    let mut backward = Wave::new(space, Side::Backward, goal, &mut reached);
     while forward.frontier_len() > 0 && backward.frontier_len() > 0 {
         let whole = backward.depth();
         budget.prove(forward.depth() + whole + 1)?;
-        let (node, left) = if forward.frontier_len() <= backward.frontier_len() {
-            // States come in the order of their smallest paths: the first meeting is the smallest.
-            match forward.advance(budget, |_, packed| backward.find(packed).is_some())? {
-                Some(node) => (node, whole),
-                None => continue,
-            }
+        let meets_from_start = forward.frontier_len() <= backward.frontier_len();
+        // States come in the order of their smallest paths: the start's first meeting is the smallest.
+        let wave = if meets_from_start { &mut forward } else { &mut backward };
+        let Some(met) = wave.advance(&mut reached, budget, |_| false)? else { continue };
+        let depth_of =
+            |packed: &S::Packed| reached.find(Side::Backward, packed).map(|node| backward.depth_of(node));
+        let (node, left) = if meets_from_start {
+            (met, whole)
         } else {
             // Any meeting tells the distance; the smallest is then found from the start's side.
-            match backward.advance(budget, |_, packed| forward.find(packed).is_some())? {
-                Some(_) => (first_above(space, &forward, &backward, budget)?, whole + 1),
-                None => continue,
-            }
+            let touches = |packed: &S::Packed| depth_of(packed) == Some(whole);
+            (first_above(space, &forward, touches, budget)?, whole + 1)
         };
-        let depth_of = |packed: &S::Packed| backward.find(packed).map(|node| backward.depth_of(node));
         let mut path = forward.path_to(node);
         path.extend(descend(space, forward.packed(node), left, depth_of));
         return Ok(Some(path));
@@ -50,24 +55,23 @@ pub fn search<S: StateSpace>(
     Ok(None)
 }
 
-/// The first state of the start's frontier with a successor in the goal's last whole level.
+/// The first state of the start's frontier with a successor that touches the goal's last whole level.
 fn first_above<S: StateSpace>(
     space: &S,
     forward: &Wave<S>,
-    backward: &Wave<S>,
+    touches: impl Fn(&S::Packed) -> bool,
     budget: &mut Budget,
 ) -> Result<NodeId, Stop> {
     for node in forward.frontier() {
         budget.expand()?;
         let state = space.unpack(forward.packed(node));
-        let touches = |action| {
+        let leads_there = |action| {
             budget.generate();
-            let mut next = state.clone();
+            let mut next = state;
             space.apply(&mut next, action);
-            let met = backward.find(&space.pack(&next));
-            met.is_some_and(|met| backward.depth_of(met) == backward.depth())
+            touches(&space.pack(&next))
         };
-        if space.actions(&state).any(touches) {
+        if space.actions(&state).any(leads_there) {
             return Ok(node);
         }
     }
@@ -89,7 +93,7 @@ fn descend<S: StateSpace>(
         let (action, next) = space
             .actions(&state)
             .find_map(|action| {
-                let mut next = state.clone();
+                let mut next = state;
                 space.apply(&mut next, action);
                 (depth_of(&space.pack(&next)) == Some(depth)).then_some((action, next))
             })
@@ -115,11 +119,12 @@ impl<S: StateSpace> GoalHalf<S> {
     /// # Errors
     /// The budget's [`Stop`].
     pub fn new(space: &S, goal: &S::State, enough: usize, budget: &mut Budget) -> Result<Self, Stop> {
-        let mut wave = Wave::new(space, goal);
+        let mut reached = Reached::with_capacity(FIRST_STATES);
+        let mut wave = Wave::new(space, Side::Backward, goal, &mut reached);
         let mut depths = StateMap::from_iter([(space.pack(goal), 0)]);
         while depths.len() < enough && wave.frontier_len() > 0 {
             let depth = wave.depth() + 1;
-            wave.advance(budget, |_, packed| {
+            wave.advance(&mut reached, budget, |packed| {
                 depths.insert(*packed, depth);
                 false
             })?;
@@ -139,14 +144,15 @@ impl<S: StateSpace> GoalHalf<S> {
     /// The budget's [`Stop`]; the proven bound is then the sum of the whole levels and one.
     pub fn search(&self, space: &S, start: &S::State, budget: &mut Budget) -> Outcome<S::Action> {
         let depth_of = |packed: &S::Packed| self.depths.get(packed).copied();
-        let mut wave = Wave::new(space, start);
+        let mut reached = Reached::with_capacity(FIRST_STATES);
+        let mut wave = Wave::new(space, Side::Forward, start, &mut reached);
         if let Some(distance) = depth_of(&space.pack(start)) {
             budget.prove(distance)?;
             return Ok(Some(descend(space, space.pack(start), distance, depth_of)));
         }
         while !self.complete && wave.frontier_len() > 0 {
             budget.prove(wave.depth() + self.depth + 1)?;
-            if let Some(node) = wave.advance(budget, |_, packed| depth_of(packed).is_some())? {
+            if let Some(node) = wave.advance(&mut reached, budget, |packed| depth_of(packed).is_some())? {
                 let mut path = wave.path_to(node);
                 path.extend(descend(space, wave.packed(node), self.depth, depth_of));
                 return Ok(Some(path));

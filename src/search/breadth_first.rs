@@ -2,7 +2,7 @@
 //! The reference for every other search (E. F. Moore, "The shortest path through
 //! a maze", 1959). It knows no goal but the one it is given.
 
-use super::wave::Wave;
+use super::wave::{FIRST_STATES, Reached, Side, Wave};
 use super::{Budget, Outcome, Stop};
 use crate::space::StateSpace;
 
@@ -17,13 +17,14 @@ pub fn search<S: StateSpace>(
     budget: &mut Budget,
 ) -> Outcome<S::Action> {
     let goal = space.pack(goal);
-    let mut wave = Wave::new(space, start);
-    if wave.find(&goal).is_some() {
+    if space.pack(start) == goal {
         return Ok(Some(Vec::new()));
     }
+    let mut reached = Reached::with_capacity(FIRST_STATES);
+    let mut wave = Wave::new(space, Side::Forward, start, &mut reached);
     while wave.frontier_len() > 0 {
         budget.prove(wave.depth() + 1)?;
-        if let Some(node) = wave.advance(budget, |_, packed| *packed == goal)? {
+        if let Some(node) = wave.advance(&mut reached, budget, |packed| *packed == goal)? {
             return Ok(Some(wave.path_to(node)));
         }
     }
@@ -35,11 +36,12 @@ pub fn search<S: StateSpace>(
 /// # Errors
 /// The budget's [`Stop`].
 pub fn levels<S: StateSpace>(space: &S, root: &S::State, budget: &mut Budget) -> Result<Vec<u64>, Stop> {
-    let mut wave = Wave::new(space, root);
+    let mut reached = Reached::with_capacity(FIRST_STATES);
+    let mut wave = Wave::new(space, Side::Forward, root, &mut reached);
     let mut counts = Vec::new();
     while wave.frontier_len() > 0 {
         counts.push(wave.frontier_len() as u64);
-        wave.advance(budget, |_, _| false)?;
+        wave.advance(&mut reached, budget, |_| false)?;
     }
     Ok(counts)
 }
@@ -54,11 +56,12 @@ pub fn sweep<S: StateSpace>(
     budget: &mut Budget,
     mut visit: impl FnMut(S::Packed, crate::space::Cost),
 ) -> Result<(), Stop> {
-    let mut wave = Wave::new(space, root);
+    let mut reached = Reached::with_capacity(FIRST_STATES);
+    let mut wave = Wave::new(space, Side::Forward, root, &mut reached);
     visit(space.pack(root), 0);
     while wave.frontier_len() > 0 {
         let depth = wave.depth() + 1;
-        wave.advance(budget, |_, packed| {
+        wave.advance(&mut reached, budget, |packed| {
             visit(*packed, depth);
             false
         })?;

@@ -82,6 +82,8 @@ impl Limits {
         match stop {
             Stop::Time => self.is_over(),
             Stop::Nodes => expanded >= self.nodes.load(Relaxed),
+            // Nobody who waits can change that.
+            Stop::Kept => true,
             Stop::Moves => self.proven() > self.moves.load(Relaxed),
             Stop::Cancelled => self.is_cancelled(),
         }
@@ -115,13 +117,23 @@ pub struct Budget {
     limits: Arc<Limits>,
     expanded: u64,
     generated: u64,
+    /// States that may still be kept.
+    room: u64,
+    /// States after which its turn is over.
+    turn: u64,
 }
 
 impl Budget {
     /// A budget of which nothing is spent.
     #[must_use]
     pub fn new(limits: Arc<Limits>) -> Self {
-        Self { limits, expanded: 0, generated: 0 }
+        Self { limits, expanded: 0, generated: 0, room: u64::MAX, turn: u64::MAX }
+    }
+
+    /// The budget of a search that keeps at most so many states.
+    #[must_use]
+    pub fn keeping(self, states: u64) -> Self {
+        Self { room: states, ..self }
     }
 
     /// A budget without end, for sweeps and tests.
@@ -154,24 +166,18 @@ impl Budget {
         self.limits.proven()
     }
 
-    /// A budget of at most so many states, to try what may be quick before what is paid
-    /// for; short enough that nobody asks it to stop.
+    /// The same budget for at most so many more states, to try what may be quick before what is
+    /// paid for.
     #[must_use]
     pub fn part(&self, nodes: u64) -> Self {
-        let limits = Limits::unlimited();
-        limits.nodes.store(nodes.min(self.nodes_left()), Relaxed);
-        Self::new(Arc::new(limits))
+        let limits = Arc::clone(&self.limits);
+        Self { limits, turn: self.expanded.saturating_add(nodes), ..*self }
     }
 
-    /// Counts what a [`part`](Self::part) has spent, and says what it has proven.
-    ///
-    /// # Errors
-    /// [`Stop::Moves`], as of a bound of its own.
-    pub fn take_back(&mut self, part: &Self) -> Result<(), Stop> {
-        self.expanded += part.expanded;
-        self.generated += part.generated;
+    /// Counts what a [`part`](Self::part) has spent.
+    pub fn take_back(&mut self, part: &Self) {
+        (self.expanded, self.generated) = (part.expanded, part.generated);
         self.tell();
-        self.prove(part.limits.proven())
     }
 
     /// Asks to expand one more state.
@@ -180,6 +186,9 @@ impl Budget {
     /// [`Stop::Nodes`], [`Stop::Time`] or [`Stop::Cancelled`]: then it must not be expanded.
     pub fn expand(&mut self) -> Result<(), Stop> {
         self.heed(Stop::Nodes)?;
+        if self.expanded >= self.turn {
+            return Err(Stop::Nodes);
+        }
         if self.expanded.is_multiple_of(CHECK_INTERVAL_NODES) {
             self.check()?;
         }
@@ -190,6 +199,15 @@ impl Budget {
     /// Counts one successor.
     pub fn generate(&mut self) {
         self.generated += 1;
+    }
+
+    /// Asks to keep one more state.
+    ///
+    /// # Errors
+    /// [`Stop::Kept`]: then it must not be kept.
+    pub fn keep(&mut self) -> Result<(), Stop> {
+        self.room = self.room.checked_sub(1).ok_or(Stop::Kept)?;
+        Ok(())
     }
 
     /// Says that no path is shorter than `bound`.

@@ -13,6 +13,8 @@ pub enum Stop {
     Time,
     /// As many states were expanded as were allowed.
     Nodes,
+    /// As many states were kept as may be.
+    Kept,
     /// Every path is longer than was of interest.
     Moves,
     /// Nobody waits for the answer any more.

@@ -31,7 +31,7 @@ pub(super) fn smallest_path<S: StateSpace, H: Heuristic<S>>(
     let goal = space.pack(goal);
     // The least depth at which a state was walked through without reaching the goal.
     let mut failed: HashMap<S::Packed, Cost> = HashMap::new();
-    let mut walk = vec![Step::<S> { state: start.clone(), actions: space.actions(start) }];
+    let mut walk = vec![Step::<S> { state: *start, actions: space.actions(start) }];
     let mut path = Vec::new();
     if length > 0 {
         budget.expand()?;
@@ -40,13 +40,14 @@ pub(super) fn smallest_path<S: StateSpace, H: Heuristic<S>>(
         let step = walk.last_mut().expect("a path of this length exists");
         let g = Cost::try_from(path.len()).expect("below `length`") + 1;
         let Some(action) = step.actions.next() else {
+            budget.keep()?;
             failed.insert(space.pack(&step.state), g - 1);
             walk.pop();
             path.pop();
             continue;
         };
         budget.generate();
-        let mut next = step.state.clone();
+        let mut next = step.state;
         space.apply(&mut next, action);
         let packed = space.pack(&next);
         let hopeless = g + heuristic.estimate(&next) > length

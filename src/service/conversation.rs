@@ -5,7 +5,8 @@
 //! It is a stream that the transport polls: what is known at once is answered in the
 //! very poll that reads it, and a reader that stops reading stops the reading of
 //! requests too. A few requests are heard at once, before the first of them is answered:
-//! meanwhile the memory brings what the answers are read from. Only a watch beside it, for readers that stop for good, is a task.
+//! meanwhile the memory brings what the answers are read from. Only a watch beside it, for
+//! readers that stop for good, is a task.
 
 use std::collections::VecDeque;
 use std::pin::Pin;

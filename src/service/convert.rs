@@ -7,8 +7,7 @@ use super::pb;
 use super::status::ServiceError;
 use crate::config::{LimitsConfig, MAX_REQUEST_ID_BYTES};
 use crate::domain::sliding::{
-    Board, Cell, Instance, Invalid, LastGoal, Layout, MAX_CELLS, MAX_DENSE_CELLS, MAX_GRAPH_CELLS, Obstacle,
-    Setup, Shared,
+    Board, Cell, Instance, Invalid, LastGoal, Layout, MAX_CELLS, Obstacle, Setup, Shared,
 };
 use crate::engine::{Algorithm, Answer, Limit, Priority, Query, Source, Statistics, Verdict};
 use crate::space::Cost;
@@ -32,12 +31,6 @@ pub(super) fn query(
     let time =
         within("job.budget.max_time_ms", budget.max_time_ms, limits.default_time_ms, limits.max_time_ms)?;
     let (instance, algorithm) = (instance(sliding)?, algorithm(job.algorithm)?);
-    if instance.layout().cells() > MAX_DENSE_CELLS && algorithm.keeps_boards() {
-        let description = format!(
-            "keeps every board it sees, which is for at most {MAX_DENSE_CELLS} cells; expected IDA_STAR or to be left out"
-        );
-        return Err(ServiceError::invalid("job.algorithm", description));
-    }
     let query = Query {
         canonical: last.canonical(&instance, objective == Objective::Smallest),
         algorithm,
@@ -112,11 +105,11 @@ pub(super) fn grid(field: &str, shape: pb::Grid) -> Result<Shared<Layout>, Servi
 /// [`ServiceError::Invalid`] with the field's path.
 pub(super) fn graph(field: &str, shape: &pb::Graph) -> Result<Shared<Layout>, ServiceError> {
     let vertices = shape.vertices;
-    if vertices == 0 || vertices as usize > MAX_GRAPH_CELLS {
-        let description = format!("is {vertices}, expected 1 to {MAX_GRAPH_CELLS} (max_graph_vertices)");
+    if vertices == 0 || vertices as usize > MAX_CELLS {
+        let description = format!("is {vertices}, expected 1 to {MAX_CELLS} (max_graph_vertices)");
         return Err(ServiceError::invalid(format!("{field}.vertices"), description));
     }
-    let mut edges = Vec::with_capacity(shape.edges.len().min(MAX_GRAPH_CELLS * MAX_GRAPH_CELLS));
+    let mut edges = Vec::with_capacity(shape.edges.len().min(MAX_CELLS * MAX_CELLS));
     for (number, &pb::Edge { a, b }) in shape.edges.iter().enumerate() {
         let wrong = |end: &str, description| {
             Err(ServiceError::invalid(format!("{field}.edges[{number}]{end}"), description))

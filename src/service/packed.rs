@@ -4,7 +4,7 @@
 use super::convert;
 use super::pb::{self, PackedOutcome, SolvePackedRequest, SolvePackedResponse};
 use super::status::ServiceError;
-use crate::domain::sliding::{Board, Goal, Layout, MAX_DENSE_CELLS, Packed32, Shared, Solution};
+use crate::domain::sliding::{Board, Goal, Layout, MAX_DENSE_CELLS, Packed32, Shape, Shared, Solution};
 use crate::space::Cost;
 use crate::table::Table;
 
@@ -37,11 +37,12 @@ impl Batch {
             }
         };
         if layout.cells() > MAX_DENSE_CELLS {
+            let field = if matches!(layout.shape(), Shape::Graph) { "graph" } else { "grid" };
             let description = format!(
                 "has {} cells, expected at most {MAX_DENSE_CELLS} (max_packed_cells)",
                 layout.cells()
             );
-            return Err(ServiceError::invalid("grid", description));
+            return Err(ServiceError::invalid(field, description));
         }
         convert::metric("metric", request.metric)?;
         let wants_paths = convert::packed_objective(request.objective)?;

@@ -18,8 +18,10 @@ use super::tally::Tally;
 use crate::config::{
     GREETING_TIMEOUT_MS, LimitsConfig, MAX_PACKED_WAITING, MAX_REQUEST_ID_BYTES, MAX_UNREAD_BYTES,
 };
-use crate::domain::sliding::{LastGoal, MAX_CELLS, MAX_DENSE_CELLS, MAX_GRAPH_CELLS};
-use crate::engine::{Answer, Asked, MAX_PATTERN_BYTES, PatternStatistics, Query, Reply, Verdict};
+use crate::domain::sliding::{LastGoal, MAX_CELLS, MAX_DENSE_CELLS};
+use crate::engine::{
+    Answer, Asked, MAX_KEPT_STATES, MAX_PATTERN_BYTES, PatternStatistics, Query, Reply, Verdict,
+};
 
 /// See the module.
 pub(super) struct Solver(pub(super) Shared);
@@ -155,7 +157,8 @@ fn limits(limits: &LimitsConfig) -> pb::Limits {
         max_unread_bytes: MAX_UNREAD_BYTES,
         greeting_timeout_ms: GREETING_TIMEOUT_MS,
         max_packed_cells: small(MAX_DENSE_CELLS),
-        max_graph_vertices: small(MAX_GRAPH_CELLS),
+        max_graph_vertices: small(MAX_CELLS),
         max_pattern_bytes: MAX_PATTERN_BYTES,
+        max_kept_states: MAX_KEPT_STATES,
     }
 }

@@ -95,11 +95,48 @@ fn every_grid_line_has_its_answer() {
     }
 }
 
+const IN_ORDER: &str = "1 2 3 4/5 6 7 8/9 10 11 12/13 14 15 0";
+const BLANK_FIRST: &str = "0 1 2 3/4 5 6 7/8 9 10 11/12 13 14 15";
+/// Pattern databases are made while other tests search.
+const PATIENT: [&str; 2] = ["--max-time", "60s"];
+
+#[test]
+fn g01_on_an_even_width_the_row_of_the_blank_counts() {
+    let upper = "1 2 3 4/5 6 7 8/9 10 11";
+    for (rest, found) in [
+        (" 12/13 15 14 0", (None, "")),
+        (" 12/13 14 0 15", (Some(1), "R")),
+        (" 0/13 14 15 12", (Some(1), "D")),
+        (" 0/14 13 15 12", (None, "")),
+    ] {
+        let (distance, moves) = solve(&format!("{upper}{rest}"), None, &PATIENT);
+        assert_eq!((distance, moves.as_str()), found, "{rest}");
+    }
+}
+
+#[test]
+fn g02_the_blank_need_not_be_in_the_last_corner() {
+    assert_eq!(distance("0 1 2/3 4 5/6 7 8", None), Some(22));
+    // The two usual goals are of one class on 3x3, and not on 4x4.
+    assert_eq!(distance(BLANK_FIRST, Some(IN_ORDER)), None);
+    assert_eq!(distance(BLANK_FIRST, Some(BLANK_FIRST)), Some(0));
+}
+
 #[test]
 fn g03_unsolvable_is_an_answer() {
     assert_eq!(distance("1 3 4/8 0 2/7 6 5", None), None);
     assert_eq!(solve("1 3 4/8 0 2/7 6 5", Some(CENTRE), &[]), (Some(4), "RULD".into()));
     assert_eq!(distance("1 3 4/8 0 2/7 5 6", None), Some(16));
+}
+
+#[test]
+fn g04_unsolvable_needs_no_search() {
+    let (_, answers) = ask(Some(IN_ORDER), "1 2 3 7/12 8 15 4/13 10 11 5/9 6 14 0\n", &[]);
+    assert_eq!((&answers[0]["outcome"], &answers[0]["reason"]), (&"unsolvable".into(), &"parity".into()));
+    assert_eq!(
+        (&answers[0]["source"], &answers[0]["statistics"]["expanded"]),
+        (&"rule".into(), &Value::Null)
+    );
 }
 
 #[test]
@@ -121,6 +158,17 @@ fn g07_the_goal_is_part_of_the_question() {
     assert_eq!(distance("2 3 4/1 5 0/7 6 8", None), Some(19));
     assert_eq!(distance("2 3 4/1 5 0/7 6 8", Some(CENTRE)), None);
     assert_eq!(distance(CENTRE, None), None);
+}
+
+#[test]
+fn g08_a_tile_twice_is_malformed() {
+    let (ran, answers) = ask(None, "1 2 3 4/5 6 7 8/9 10 10 12/13 14 15 0\n", &[]);
+    assert_eq!((ran.code, &answers[0]["outcome"]), (1, &Value::from("error")));
+    let violation = &answers[0]["error"]["violations"][0];
+    assert_eq!(violation["field"], "job.sliding.start[10]", "{ran:?}");
+    let description = violation["description"].as_str().unwrap();
+    assert!(description.contains("is 10, which stands at start[9] already"), "{description}");
+    assert!(description.contains("11 is missing"), "{description}");
 }
 
 #[test]
@@ -184,6 +232,18 @@ fn g21_a_solved_board_takes_nothing() {
 }
 
 #[test]
+fn g22_a_fifteen_puzzle_of_forty_moves() {
+    assert_eq!(solve("2 7 11 5/13 0 9 4/14 1 8 6/10 3 12 15", None, &PATIENT).0, Some(40));
+}
+
+#[test]
+fn g23_a_file_may_mean_the_other_goal() {
+    let board = "14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3";
+    assert_eq!(solve(board, Some(BLANK_FIRST), &PATIENT).0, Some(57));
+    assert_eq!(distance(board, Some(IN_ORDER)), None);
+}
+
+#[test]
 fn g24_hints_along_a_path_come_in_order_and_from_the_cache() {
     let path = "ULLDDRURDLLURDRULDR";
     let start = vec![2, 3, 4, 1, 5, 0, 7, 6, 8];
@@ -220,5 +280,24 @@ fn g25_a_limit_is_never_called_unsolvable() {
         );
         let lower_bound = answers[0]["lower_bound"].as_u64().unwrap();
         assert!((bound..=31).contains(&lower_bound), "{ran:?}");
+    }
+}
+
+/// A double holds every number up to 2^53: what JSON tools read back is what was written.
+#[test]
+fn g42_no_number_is_too_large_for_json() {
+    let (_, answers) = ask(None, "1 2 3 4/5 6 7 8/9 10 11 12/13 14 0 15\n", &PATIENT);
+    let tiles: Vec<u64> = (1..15).chain([0, 15]).collect();
+    assert_eq!(answers[0]["start"].as_array().unwrap().len(), 16, "a board is its tiles, not one number");
+    assert_eq!(self::tiles(&answers[0]["start"]), tiles);
+    all_numbers_fit(&answers[0]);
+}
+
+fn all_numbers_fit(value: &Value) {
+    match value {
+        Value::Number(number) => assert!(number.as_f64().unwrap() < 2_f64.powi(53), "{number}"),
+        Value::Array(values) => values.iter().for_each(all_numbers_fit),
+        Value::Object(fields) => fields.values().for_each(all_numbers_fit),
+        _ => {}
     }
 }

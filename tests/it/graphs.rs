@@ -1,181 +1,14 @@
-//! Puzzles on graphs: what theory decides, against complete search; and the worker.
+//! Puzzles on graphs, asked of the worker.
 
-use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
-use taquin::domain::sliding::{Board, Cell, Layout, Obstacle, Position, obstacle};
+use taquin::domain::sliding::{Board, Cell, Layout, Position, WideSpace};
+use taquin::search::{Budget, breadth_first};
 use taquin::service::pb::{self, answer::Outcome};
+use taquin::space::Cost;
+use tokio::time::timeout;
 
-use crate::instances::{Random, permutations};
-use crate::support::{Talk, error_of, run, serve_and_connect};
-
-type Edges = Vec<(Cell, Cell)>;
-
-fn pairs(vertices: usize) -> Edges {
-    (0..Cell::try_from(vertices).unwrap()).flat_map(|b| (0..b).map(move |a| (a, b))).collect()
-}
-
-fn is_connected(vertices: usize, edges: &Edges) -> bool {
-    let mut seen = HashSet::from([0]);
-    let mut grown = true;
-    while grown {
-        let reached =
-            edges.iter().filter(|(a, b)| seen.contains(a) || seen.contains(b)).flat_map(|&(a, b)| [a, b]);
-        let reached: Vec<Cell> = reached.collect();
-        grown = reached.into_iter().any(|vertex| seen.insert(vertex));
-    }
-    seen.len() == vertices
-}
-
-/// One of each kind of connected graph: the one with the least edge bits among its relabellings.
-fn connected_graphs(vertices: usize) -> Vec<Edges> {
-    let pairs = pairs(vertices);
-    let bit: HashMap<(Cell, Cell), usize> = pairs.iter().copied().zip(0..).collect();
-    let relabellings: Vec<Vec<usize>> = permutations(vertices)
-        .map(|to| {
-            let image = |&(a, b): &(Cell, Cell)| {
-                let (a, b) = (to[usize::from(a)], to[usize::from(b)]);
-                bit[&(a.min(b), a.max(b))]
-            };
-            pairs.iter().map(image).collect()
-        })
-        .collect();
-    let mut seen = HashSet::new();
-    let mut graphs = Vec::new();
-    for bits in 0..1_u32 << pairs.len() {
-        if seen.contains(&bits) {
-            continue;
-        }
-        for relabelling in &relabellings {
-            let image = (0..pairs.len())
-                .filter(|bit| bits & 1 << bit != 0)
-                .fold(0, |image, bit| image | 1 << relabelling[bit]);
-            seen.insert(image);
-        }
-        let edges: Edges =
-            pairs.iter().zip(0..).filter(|(_, bit)| bits & 1 << bit != 0).map(|(pair, _)| *pair).collect();
-        if is_connected(vertices, &edges) {
-            graphs.push(edges);
-        }
-    }
-    graphs
-}
-
-/// Every board that moves lead to, by nothing but the graph.
-fn reached(graph: &Layout, goal: Board) -> HashSet<Board> {
-    let goal = Position::new(goal);
-    let mut seen = HashSet::from([goal.board()]);
-    let mut stack = vec![goal];
-    while let Some(position) = stack.pop() {
-        for &to in graph.neighbours(position.blank()) {
-            let next = position.slid(to);
-            if seen.insert(next.board()) {
-                stack.push(next);
-            }
-        }
-    }
-    seen
-}
-
-/// What theory says is true of a board, given what search has reached; whether it decided.
-fn check(graph: &Layout, start: Board, goal: Board, reached: &HashSet<Board>, decided: bool) {
-    let obstacle = obstacle(graph, start, goal);
-    assert_ne!(obstacle, Some(Obstacle::Exhausted));
-    let solvable = reached.contains(&start);
-    assert!(obstacle.is_none() || !solvable, "{graph:?}: {start:?} to {goal:?} is no {obstacle:?}");
-    assert!(!decided || obstacle.is_none() == solvable, "{graph:?}: {start:?} to {goal:?} is left open");
-}
-
-/// Whether no vertex cuts a graph of three vertices or more: then theory decides all.
-fn is_one_block(vertices: usize, edges: &Edges) -> bool {
-    (0..Cell::try_from(vertices).unwrap()).all(|cut| {
-        let name = |vertex: Cell| if vertex > cut { vertex - 1 } else { vertex };
-        let rest: Edges =
-            edges.iter().filter(|(a, b)| *a != cut && *b != cut).map(|&(a, b)| (name(a), name(b))).collect();
-        is_connected(vertices - 1, &rest)
-    })
-}
-
-#[test]
-fn theory_agrees_with_complete_search_on_every_connected_graph_of_up_to_six_vertices() {
-    let mut graphs = 0;
-    for vertices in 1..=6 {
-        for edges in connected_graphs(vertices) {
-            graphs += 1;
-            let graph = Layout::graph(vertices, &edges).unwrap();
-            let decided = vertices < 3 || is_one_block(vertices, &edges);
-            for blank in 0..Cell::try_from(vertices).unwrap() {
-                let goal = Board::standard(vertices, blank);
-                let reached = reached(&graph, goal);
-                for tiles in permutations(vertices) {
-                    check(&graph, Board::new(&tiles), goal, &reached, decided);
-                }
-            }
-        }
-    }
-    assert_eq!(graphs, 143);
-}
-
-#[test]
-fn theory_agrees_with_complete_search_on_random_graphs_of_seven_to_nine_vertices() {
-    let mut random = Random::new(1974);
-    let mut blocks = 0;
-    for vertices in [7, 7, 7, 7, 7, 7, 7, 7, 8, 8, 8, 8, 9, 9] {
-        let pairs = pairs(vertices);
-        let density = vertices + random.below(vertices);
-        let edges: Edges = pairs.iter().copied().filter(|_| random.below(pairs.len()) < density).collect();
-        let graph = Layout::graph(vertices, &edges).unwrap();
-        let decided = is_connected(vertices, &edges) && is_one_block(vertices, &edges);
-        blocks += usize::from(decided);
-        let goal = Board::new(&random.permutation(vertices));
-        let reached = reached(&graph, goal);
-        for tiles in permutations(vertices).step_by(7) {
-            check(&graph, Board::new(&tiles), goal, &reached, decided);
-        }
-    }
-    assert!(blocks >= 3, "random graphs must have blocks among them: {blocks}");
-}
-
-#[test]
-fn blocks_of_seven_and_eight_are_decided_whatever_their_kind() {
-    let ring = |n: Cell| (0..n).map(move |vertex| (vertex, (vertex + 1) % n));
-    let theta: Edges = ring(6).chain([(0, 6), (6, 3)]).collect();
-    let cases: [(&str, usize, Edges, usize); 5] = [
-        ("theta-0", 7, theta, 7 * 120),
-        ("a cycle of seven", 7, ring(7).collect(), 7 * 6),
-        ("a cycle of seven with a chord", 7, ring(7).chain([(0, 2)]).collect(), 5040),
-        ("a bipartite cycle of eight with a chord", 8, ring(8).chain([(0, 3)]).collect(), 20_160),
-        ("another of seven vertices and eight edges", 7, ring(6).chain([(0, 6), (6, 2)]).collect(), 2520),
-    ];
-    for (name, vertices, edges, size) in cases {
-        // Named backwards too, so that nothing hangs on the order of vertices.
-        for edges in
-            [edges.clone(), edges.iter().map(|&(a, b)| (last(vertices) - a, last(vertices) - b)).collect()]
-        {
-            let graph = Layout::graph(vertices, &edges).unwrap();
-            let goal = Board::standard(vertices, 2);
-            let reached = reached(&graph, goal);
-            assert_eq!(reached.len(), size, "{name}");
-            for tiles in permutations(vertices) {
-                check(&graph, Board::new(&tiles), goal, &reached, true);
-            }
-        }
-    }
-}
-
-fn last(vertices: usize) -> Cell {
-    Cell::try_from(vertices - 1).unwrap()
-}
-
-#[test]
-fn what_the_blank_can_not_reach_must_agree() {
-    // A square, and a pair that the blank can't come to.
-    let graph = Layout::graph(6, &[(0, 1), (1, 2), (2, 3), (3, 0), (4, 5)]).unwrap();
-    let why = |start: [u8; 6], goal: [u8; 6]| obstacle(&graph, Board::new(&start), Board::new(&goal));
-    assert_eq!(why([0, 1, 2, 3, 4, 5], [1, 2, 3, 0, 4, 5]), None);
-    assert_eq!(why([0, 1, 2, 3, 4, 5], [0, 2, 1, 3, 4, 5]), Some(Obstacle::Order));
-    assert_eq!(why([0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 5, 4]), Some(Obstacle::Component));
-    assert_eq!(why([0, 1, 2, 3, 4, 5], [4, 1, 2, 3, 0, 5]), Some(Obstacle::Component));
-}
+use crate::support::{Talk, budget, error_of, limit_of, run, serve_and_connect};
 
 fn graph_job(vertices: u32, edges: &[(u32, u32)], start: Vec<u32>, goal: Vec<u32>) -> pb::Job {
     let edges = edges.iter().map(|&(a, b)| pb::Edge { a, b }).collect();
@@ -259,21 +92,122 @@ fn graph_lines_of_the_field_cases_have_their_answers() {
 }
 
 #[test]
-fn what_no_rule_settles_is_searched_once_and_remembered() {
+fn what_has_cut_vertices_is_settled_by_rule() {
     run(async {
         let (_server, client) = serve_and_connect(1).await;
         let mut talk = Talk::open(&client).await;
-        // A square with a tail of one: the cut vertex leaves it open, and two tiles can't be swapped.
+        // A square with a tail of one: two of its tiles can't be swapped, nor one with the tail's.
         let edges = [(1, 2), (2, 3), (3, 4), (4, 1), (1, 5)];
-        let ask = |start: Vec<u32>| graph_job(5, &edges, start, vec![1, 2, 3, 4, 0]);
-        let mut sources = Vec::new();
-        for _ in 0..2 {
-            let answer = talk.ask(ask(vec![1, 3, 2, 4, 0])).await;
+        let cases = [
+            (vec![1, 3, 2, 4, 0], pb::unsolvable::Reason::Order),
+            (vec![2, 1, 3, 4, 0], pb::unsolvable::Reason::Block),
+        ];
+        for (start, reason) in cases {
+            let answer = talk.ask(graph_job(5, &edges, start, vec![1, 2, 3, 4, 0])).await;
             let Some(Outcome::Unsolvable(why)) = answer.outcome else { panic!("{answer:?}") };
-            assert_eq!(why.reason(), pb::unsolvable::Reason::Exhausted);
-            sources.push(answer.source());
+            assert_eq!((why.reason(), answer.source), (reason, pb::Source::Rule.into()));
         }
-        assert_eq!(sources, [pb::Source::Search, pb::Source::Cache]);
+    });
+}
+
+/// Some boards of each distance from 1, 2, ..., last vertex empty, from a complete sweep.
+fn sample(vertices: u32, edges: &[(u32, u32)], of_each: usize) -> Vec<(Vec<u32>, Cost)> {
+    let small = |vertex: u32| Cell::try_from(vertex - 1).unwrap();
+    let edges: Vec<(Cell, Cell)> = edges.iter().map(|&(a, b)| (small(a), small(b))).collect();
+    let cells = vertices as usize;
+    let space = WideSpace::new(Layout::graph(cells, &edges).unwrap());
+    let goal = Position::new(Board::standard(cells, small(vertices)));
+    let mut boards: Vec<Vec<Board>> = Vec::new();
+    breadth_first::sweep(&space, &goal, &mut Budget::unlimited(), |board, depth| {
+        boards.resize_with(boards.len().max(depth as usize + 1), Vec::new);
+        boards[depth as usize].push(board);
+    })
+    .unwrap();
+    let mut sample = Vec::new();
+    for (depth, boards) in (0..).zip(boards) {
+        for board in boards.iter().step_by(boards.len().div_ceil(of_each)) {
+            sample.push((board.tiles(cells).map(u32::from).collect(), depth));
+        }
+    }
+    sample
+}
+
+/// Vertices 1 to n, one after another and around.
+fn ring(n: u32) -> impl Iterator<Item = (u32, u32)> {
+    (1..=n).map(move |vertex| (vertex, vertex % n + 1))
+}
+
+#[test]
+fn every_search_agrees_with_a_complete_sweep_on_graphs_of_ten_to_sixteen_vertices() {
+    let petersen = ring(5).chain((1..=5).flat_map(|v| [(v, v + 5), (v + 5, (v + 1) % 5 + 6)]));
+    let hexagons = ring(6).chain([(1, 7), (7, 8), (8, 9), (9, 10), (10, 11), (11, 1)]).chain([
+        (8, 12),
+        (12, 13),
+        (13, 14),
+        (14, 15),
+        (15, 16),
+        (16, 8),
+    ]);
+    // Two blocks with a bridge between and a tail.
+    let mixed = ring(5).chain([(1, 3), (5, 6), (6, 7), (7, 8), (8, 9), (9, 10), (10, 6), (10, 7)]);
+    let graphs = [
+        (10, petersen.collect::<Vec<_>>(), 2),
+        (10, ring(10).chain([(1, 6)]).collect(), 1),
+        (16, hexagons.collect(), 3),
+        (11, mixed.chain([(11, 4)]).collect(), 2),
+    ];
+    run(async {
+        let (_server, client) = serve_and_connect(2).await;
+        let mut talk = Talk::open(&client).await;
+        for (vertices, edges, of_each) in graphs {
+            let goal: Vec<u32> = (1..vertices).chain([0]).collect();
+            for (start, distance) in sample(vertices, &edges, of_each) {
+                let mut algorithms = vec![pb::Algorithm::Unspecified, pb::Algorithm::Bidirectional];
+                // The others see too many boards to be asked for every one.
+                if distance <= 14 {
+                    algorithms.extend([pb::Algorithm::BreadthFirst, pb::Algorithm::AStar]);
+                    algorithms.extend([pb::Algorithm::AStarMisplaced, pb::Algorithm::IdaStar]);
+                }
+                let mut paths = Vec::new();
+                for algorithm in algorithms {
+                    let job = graph_job(vertices, &edges, start.clone(), vec![]);
+                    let job = pb::Job { algorithm: algorithm.into(), bypass_cache: true, ..job };
+                    talk.send(budget(job, pb::Budget { max_time_ms: 60_000, ..pb::Budget::default() }));
+                    let answer =
+                        timeout(Duration::from_mins(2), talk.next()).await.unwrap().unwrap().unwrap();
+                    let Some(Outcome::Solution(solution)) = answer.outcome else { panic!("{answer:?}") };
+                    assert_eq!(solution.distance, distance, "{algorithm:?}: {start:?} on {edges:?}");
+                    assert_eq!(replayed(&edges, start.clone(), &solution.vertices), goal);
+                    paths.push(solution.vertices);
+                }
+                paths.dedup();
+                assert_eq!(paths.len(), 1, "{start:?} on {edges:?}: {paths:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_graph_of_too_many_boards_is_answered_or_has_a_bound() {
+    run(async {
+        let (_server, client) = serve_and_connect(1).await;
+        let mut talk = Talk::open(&client).await;
+        // Every vertex with every other: each tile one step from its place, all of them around.
+        let whole: Vec<(u32, u32)> = (1..=16).flat_map(|b| (1..b).map(move |a| (a, b))).collect();
+        let start: Vec<u32> = (2..16).chain([1, 0]).collect();
+        let answer = talk.ask(graph_job(16, &whole, start, vec![])).await;
+        let Some(Outcome::Solution(solution)) = answer.outcome else { panic!("{answer:?}") };
+        assert_eq!(solution.distance, 16);
+        // A cycle with a chord has few choices and ways of hundreds of moves; with odd cycles no patterns.
+        let chord: Vec<(u32, u32)> = ring(16).chain([(1, 5)]).collect();
+        let start: Vec<u32> = vec![15, 3, 8, 1, 12, 6, 10, 2, 14, 9, 5, 13, 4, 11, 7, 0];
+        let job = budget(
+            graph_job(16, &chord, start, vec![]),
+            pb::Budget { max_nodes: 100_000, ..Default::default() },
+        );
+        let (limit, bound) = limit_of(&talk.ask(job).await);
+        assert_eq!(limit, pb::limit_reached::Limit::Nodes);
+        assert!(bound >= 30, "{bound}");
     });
 }
 
@@ -286,8 +220,8 @@ fn a_wrong_graph_is_named() {
         let (_server, client) = serve_and_connect(1).await;
         let mut talk = Talk::open(&client).await;
         let cases: [Wrong; 6] = [
-            (0, &[], "job.sliding.graph.vertices: is 0, expected 1 to 9 (max_graph_vertices)"),
-            (10, &[], "job.sliding.graph.vertices: is 10, expected 1 to 9 (max_graph_vertices)"),
+            (0, &[], "job.sliding.graph.vertices: is 0, expected 1 to 16 (max_graph_vertices)"),
+            (17, &[], "job.sliding.graph.vertices: is 17, expected 1 to 16 (max_graph_vertices)"),
             (
                 3,
                 &[(1, 2), (2, 2)],
@@ -322,12 +256,4 @@ fn a_wrong_graph_is_named() {
             "{alone:?}"
         );
     });
-}
-
-#[test]
-fn layouts_of_the_same_graph_share_their_code() {
-    let one = Layout::graph(4, &[(0, 1), (1, 2)]).unwrap();
-    let same = Layout::graph(4, &[(2, 1), (1, 0), (0, 1)]).unwrap();
-    assert_eq!((one.code(), &*one), (same.code(), &*same));
-    assert!(!std::ptr::eq(&raw const *one, &raw const *same));
 }

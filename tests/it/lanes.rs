@@ -118,7 +118,7 @@ fn goals_are_made_in_turn_and_all_who_wait_for_one_go_on_together() {
     run(async {
         let (server, client) = serve_and_connect(1).await;
         let mut talk = Talk::open(&client).await;
-        talk.send(far("1#maker#delay-ms=500", 2, 5));
+        talk.send(far("1#maker#delay-ms=2500", 2, 5));
         talk.send(far("2", 3, 4));
         talk.send(far("given up", 2, 6));
         // Another board of the first goal.
@@ -134,7 +134,7 @@ fn goals_are_made_in_turn_and_all_who_wait_for_one_go_on_together() {
             order.push(answer.request_id);
         }
         order[..2].sort_unstable();
-        assert_eq!(order, ["1 too", "1#maker#delay-ms=500", "2"]);
+        assert_eq!(order, ["1 too", "1#maker#delay-ms=2500", "2"]);
         // What nobody waits for is not made; what is asked for again is.
         assert_eq!(server.engine().pattern_statistics().goals, 2);
         talk.send(far("asked again", 2, 6));
@@ -150,7 +150,7 @@ fn who_matters_more_has_his_goal_made_first() {
         let (server, client) = serve_and_connect(1).await;
         let mut talk = Talk::open(&client).await;
         let with = |priority: pb::Priority, job: pb::Job| pb::Job { priority: priority.into(), ..job };
-        talk.send(far("first#maker#delay-ms=500", 2, 5));
+        talk.send(far("first#maker#delay-ms=2500", 2, 5));
         set_aside(&server, &mut talk, 1).await;
         talk.send(far("normal", 3, 4));
         talk.send(with(pb::Priority::Low, far("raised", 2, 6)));
@@ -276,6 +276,50 @@ async fn p99(talk: &mut Talk, boards: usize) -> Duration {
         took.push(begun.elapsed());
     }
     took[boards * 99 / 100]
+}
+
+#[test]
+fn however_many_far_boards_were_sent_before_a_light_one_is_next() {
+    run(async {
+        let (server, client) = serve_and_connect(1).await;
+        let mut talk = Talk::open(&client).await;
+        talk.send(far("first#maker#delay-ms=60000", 4, 4));
+        // Each of a goal that has no pattern databases, and will have none for a minute.
+        let tiles: Vec<u32> = backwards(4, 4).into_iter().map(u32::from).collect();
+        for n in 0..300 {
+            let mut start = tiles.clone();
+            // Two swaps, so that it stays solvable.
+            start.swap(n % 7, 7 + n / 7 % 7);
+            start.swap(14, n / 49);
+            talk.send(patient(wide_job(&format!("far {n}"), 4, 4, &start)));
+        }
+        let board = boards::at(12, 0);
+        let begun = Instant::now();
+        let light = pb::Job { bypass_cache: true, ..job("light", board) };
+        talk.send(light);
+        let answer = loop {
+            let answer = talk.answer().await;
+            if answer.request_id == "light" {
+                break answer;
+            }
+        };
+        assert_solves(&answer, board);
+        // The far ones' tries take some seconds together.
+        assert!(begun.elapsed() < 4 * AT_ONCE, "{:?}", begun.elapsed());
+        assert!(server.engine().queued() > 200, "{} far ones wait", server.engine().queued());
+    });
+}
+
+#[test]
+fn a_quick_try_heeds_the_moves_of_interest() {
+    run(async {
+        let (_server, client) = serve_and_connect(1).await;
+        let mut talk = Talk::open(&client).await;
+        let near = pb::Budget { max_moves: Some(5), ..pb::Budget::default() };
+        let answer = talk.ask(budget(far("#maker#delay-ms=20000", 4, 4), near)).await;
+        assert_eq!(limit_of(&answer), (Limit::Moves, 6));
+        assert_eq!(answer.statistics.map_or(0, |cost| cost.expanded), 0);
+    });
 }
 
 #[test]

@@ -58,8 +58,9 @@ fn the_server_says_what_its_limits_are() {
             max_unread_bytes: 65_535,
             greeting_timeout_ms: 5000,
             max_packed_cells: 9,
-            max_graph_vertices: 9,
+            max_graph_vertices: 16,
             max_pattern_bytes: 64 << 20,
+            max_kept_states: (7 << 18) - 2,
         };
         assert_eq!(info.limits, Some(expected));
         assert_eq!((info.version.as_str(), info.workers), (env!("CARGO_PKG_VERSION"), 3));

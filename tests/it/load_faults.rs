@@ -83,7 +83,7 @@ fn a_server_that_is_killed_is_reported() {
         let worker = Worker::spawn(&["--workers", "2"]);
         let line = format!("--endpoint {} --mode {mode} --streams 3 --duration 30s", worker.address);
         let loading = Loading::start(&line);
-        pause(700);
+        pause(2000);
         worker.signal(Signal::KILL);
         let loaded = loading.end();
         assert_reported(&loaded);

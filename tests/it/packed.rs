@@ -204,11 +204,17 @@ fn a_bad_board_has_its_outcome_and_a_bad_message_its_error() {
             (PackedOutcome::Solved, PackedOutcome::Unsolvable, PackedOutcome::Malformed);
         assert_eq!(answer.outcomes, [solved as u8, unsolvable as u8, malformed as u8]);
         assert_eq!((answer.distances, answer.words.len()), (vec![1, 0, 0, 0, 0, 0], 24));
+        let edges = vec![pb::Edge { a: 1, b: 10 }];
+        let ten = Some(pb::solve_packed_request::Layout::Graph(pb::Graph { vertices: 10, edges }));
         let four = packed(std::iter::repeat_n(vec![1, 2, 3, 4, 5, 6, 7, 8, 0], 4));
         let cases = [
             (grid(3, 3, four), "boards: has 4 boards, expected at most 3 (max_packed_boards)"),
             (grid(3, 3, vec![0; 7]), "boards: has 7 bytes, expected a multiple of 4, so many for each board"),
             (grid(3, 4, vec![]), "grid: has 12 cells, expected at most 9 (max_packed_cells)"),
+            (
+                SolvePackedRequest { layout: ten, ..grid(3, 3, vec![]) },
+                "graph: has 10 cells, expected at most 9 (max_packed_cells)",
+            ),
             (
                 SolvePackedRequest { layout: None, ..grid(3, 3, good()) },
                 "layout: is not set, expected a layout, such as grid",

@@ -1,18 +1,20 @@
 //! Boards of more than nine cells: golden lengths, agreement with complete sweeps, and what is refused.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use taquin::domain::sliding::{Board, Cell, Layout, Packed32, Position, SlidingSpace, WideSpace};
+use taquin::domain::sliding::{Board, Cell, Layout, Packed32, Position, Shared, SlidingSpace, WideSpace};
 use taquin::heuristic::{DistanceSum, PatternSet, PatternSum, make_large};
-use taquin::search::{Budget, Limits, Stop, breadth_first, ida_star};
+use taquin::search::{Budget, Limits, Outcome, Stop, a_star, bidirectional, breadth_first, ida_star};
 use taquin::service::pb::{self, job::Problem};
 use taquin::space::{Cost, Guide, Lead, StateSpace};
 use tokio::time::timeout;
 
+use crate::boards;
 use crate::instances::{Random, layout};
 use crate::support::{
-    AT_ONCE, Talk, assert_cancelled, budget, error_of, limit_of, run, serve_and_connect, wait_until,
+    AT_ONCE, Talk, assert_cancelled, assert_solves, budget, job, limit_of, run, serve_and_connect, wait_until,
 };
 
 /// The goal with the blank in the first corner, and all that searches towards it need.
@@ -24,7 +26,10 @@ struct Wide {
 
 impl Wide {
     fn new(rows: usize, columns: usize, blank: Cell) -> Self {
-        let layout = layout(rows, columns);
+        Self::on(layout(rows, columns), blank)
+    }
+
+    fn on(layout: &Shared<Layout>, blank: Cell) -> Self {
         let goal = Board::standard(layout.cells(), blank);
         let patterns =
             PatternSum::new(PatternSet::Small, layout, goal, &Arc::new(Limits::unlimited())).unwrap();
@@ -113,7 +118,7 @@ fn a_search_goes_on_at_the_bound_that_a_quick_try_has_proven() {
         let mut quick = budget.part(whole.expanded() / 4);
         let tried = ida_star::search(&wide.space, &distances, &start, &goal, &mut quick);
         assert_eq!(tried, Err(Stop::Nodes));
-        budget.take_back(&quick).unwrap();
+        budget.take_back(&quick);
         let bound = budget.proven();
         assert!(bound > Guide::<WideSpace>::mark(&distances, &start).1 && bound <= distance, "{board:?}");
         assert_eq!(ida_star::search(&wide.space, &distances, &start, &goal, &mut budget), path, "{board:?}");
@@ -123,8 +128,19 @@ fn a_search_goes_on_at_the_bound_that_a_quick_try_has_proven() {
 
 #[test]
 fn marks_that_are_kept_up_are_those_of_the_board() {
-    for (rows, columns, blank) in [(4, 4, 0), (4, 4, 5), (3, 5, 1), (2, 7, 13), (3, 4, 6)] {
-        let wide = Wide::new(rows, columns, blank);
+    let grids = [(4, 4, 0), (4, 4, 5), (3, 5, 1), (2, 7, 13), (3, 4, 6)];
+    let mut boards: Vec<Wide> =
+        grids.iter().map(|&(rows, columns, blank)| Wide::new(rows, columns, blank)).collect();
+    // A 3x5 board with one more cell at its side, and two cycles with a bridge between.
+    let pocket = (0..15).flat_map(|cell| [(cell, cell + 1), (cell, cell + 5)]);
+    let pocket = pocket.filter(|&(a, b)| b < 15 && (b == a + 5 || b % 5 > 0)).chain([(9, 15)]);
+    let cycle = |first: Cell, length: Cell| (0..length).map(move |n| (first + n, first + (n + 1) % length));
+    let bridged = cycle(0, 6).chain(cycle(6, 8)).chain([(0, 3), (2, 6), (7, 10)]);
+    for (cells, edges, blank) in [(16, pocket.collect::<Vec<_>>(), 15), (14, bridged.collect(), 3)] {
+        boards.push(Wide::on(&Layout::graph(cells, &edges).unwrap(), blank));
+    }
+    for wide in boards {
+        let layout = wide.space.layout();
         let mut random = Random::new(16);
         let mut at = Position::new(wide.goal);
         let (mut mark, mut bound) = wide.patterns.mark(&at);
@@ -138,9 +154,9 @@ fn marks_that_are_kept_up_are_those_of_the_board() {
             let followed = leads[0].mark;
             at = at.slid(to);
             let (fresh, fresh_bound) = wide.patterns.mark(&at);
-            assert_eq!(format!("{followed:?}"), format!("{fresh:?}"), "{rows}x{columns}");
+            assert_eq!(format!("{followed:?}"), format!("{fresh:?}"), "{layout:?}");
             // Consistent: a move changes it by one at most.
-            assert!(fresh_bound.abs_diff(bound) <= 1, "{rows}x{columns}: {bound} to {fresh_bound}");
+            assert!(fresh_bound.abs_diff(bound) <= 1, "{layout:?}: {bound} to {fresh_bound}");
             (mark, bound) = (fresh, fresh_bound);
         }
     }
@@ -267,23 +283,75 @@ fn a_search_goes_as_deep_as_its_budget_lets_it() {
     std::thread::Builder::new().stack_size(256 << 10).spawn(search).unwrap().join().unwrap();
 }
 
+const NAMED: [pb::Algorithm; 5] = [
+    pb::Algorithm::BreadthFirst,
+    pb::Algorithm::Bidirectional,
+    pb::Algorithm::AStar,
+    pb::Algorithm::AStarMisplaced,
+    pb::Algorithm::IdaStar,
+];
+
 #[test]
-fn searches_that_keep_every_board_are_refused_above_nine_cells() {
+fn every_search_answers_a_wide_board_with_the_same_path() {
     run(async {
         let (_server, client) = serve_and_connect(1).await;
         let mut talk = Talk::open(&client).await;
-        let start: Vec<u32> = (1..10).chain([0]).collect();
-        for algorithm in [
-            pb::Algorithm::BreadthFirst,
-            pb::Algorithm::Bidirectional,
-            pb::Algorithm::AStar,
-            pb::Algorithm::AStarMisplaced,
-        ] {
-            let job = pb::Job { algorithm: algorithm.into(), ..wide_job("kept", 2, 5, &start) };
-            let refused = error_of(&talk.ask(job).await);
-            assert!(refused.message().contains("job.algorithm: keeps every board"), "{refused:?}");
+        let mut paths = Vec::new();
+        for algorithm in NAMED {
+            let job = wide_job("wide", 2, 5, &[7, 0, 3, 8, 5, 6, 1, 2, 9, 4]);
+            talk.send(patient(pb::Job { algorithm: algorithm.into(), bypass_cache: true, ..job }));
+            paths.push(solution(&answer(&mut talk).await).clone());
+        }
+        assert_eq!(paths[0].distance, 30);
+        assert!(paths.iter().all(|path| *path == paths[0]), "{paths:?}");
+    });
+}
+
+#[test]
+fn searches_that_keep_every_board_end_when_they_may_keep_no_more() {
+    run(async {
+        let (_server, client) = serve_and_connect(1).await;
+        let mut talk = Talk::open(&client).await;
+        for (algorithm, least) in NAMED.into_iter().zip([15, 28, 45, 15]) {
+            talk.send(patient(pb::Job { algorithm: algorithm.into(), ..wide_job("kept", 4, 4, &FARTHEST) }));
+            let (limit, bound) = limit_of(&answer(&mut talk).await);
+            assert_eq!(limit, pb::limit_reached::Limit::Nodes);
+            assert!((least..=80).contains(&bound), "{algorithm:?}: {bound}");
         }
     });
+}
+
+/// A search, told only its budget.
+type Search<'a> = &'a dyn Fn(&mut Budget) -> Outcome<Cell>;
+
+/// Without room for one state less there is no answer, and with it the same.
+#[test]
+fn a_search_is_done_at_the_states_it_may_keep() {
+    let space = WideSpace::new(layout(2, 5).clone());
+    let goal = Position::new(Board::standard(10, 9));
+    let mut random = Random::new(25);
+    let start = (0..40).fold(goal, |at, _| {
+        let steps = space.layout().neighbours(at.blank());
+        at.slid(steps[random.below(steps.len())])
+    });
+    let distances = DistanceSum::new(&space, goal.board());
+    let searches: [Search; 3] = [
+        &|budget| breadth_first::search(&space, &start, &goal, budget),
+        &|budget| bidirectional::search(&space, &start, &goal, budget),
+        &|budget| a_star::search(&space, &distances, &start, &goal, budget),
+    ];
+    for search in searches {
+        let path = search(&mut Budget::unlimited()).unwrap();
+        let length = Cost::try_from(path.as_ref().unwrap().len()).unwrap();
+        let stopped = (0..100_000).find(|&room| {
+            let limits = Arc::new(Limits::unlimited());
+            let outcome = search(&mut Budget::new(Arc::clone(&limits)).keeping(room));
+            assert!(limits.proven() <= length);
+            assert!(outcome == Err(Stop::Kept) || outcome.as_ref() == Ok(&path), "{outcome:?}");
+            outcome.is_ok()
+        });
+        assert!(stopped > Some(10));
+    }
 }
 
 #[test]
@@ -300,5 +368,70 @@ fn wide_grids_of_other_shapes_are_answered() {
             talk.send(patient(wide_job(&format!("{rows}x{columns}"), rows, columns, &start)));
             assert_eq!(solution(&answer(&mut talk).await).distance, 1, "{rows}x{columns}");
         }
+    });
+}
+
+/// Eight boards 80 moves from their goal.
+fn hard_jobs() -> impl Iterator<Item = pb::Job> {
+    let lines = include_str!("../data/antipodes15.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.take(8).map(|line| {
+        let numbers: Vec<u32> = line.split_whitespace().map(|word| word.parse().unwrap()).collect();
+        let most = pb::Budget { max_time_ms: 60_000, max_nodes: 1_000_000_000, max_moves: None };
+        budget(wide_job(&format!("hard {}", numbers[0]), 4, 4, &numbers[2..]), most)
+    })
+}
+
+#[test]
+fn g35_abandoned_boards_leave_their_workers_idle() {
+    run(async {
+        let (server, client) = serve_and_connect(2).await;
+        let mut talk = Talk::open(&client).await;
+        // With pattern databases there, so that nothing but the searches is to be done.
+        talk.send(patient(wide_job("first", 4, 4, &[2, 7, 11, 5, 13, 0, 9, 4, 14, 1, 8, 6, 10, 3, 12, 15])));
+        assert_eq!(solution(&answer(&mut talk).await).distance, 40);
+        let hard = Talk::open(&client).await;
+        hard_jobs().for_each(|job| hard.send(job));
+        wait_until("all in flight", PATIENCE, || server.engine().in_flight() == 8).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        drop(hard);
+        wait_until("nobody waits", AT_ONCE, || server.engine().in_flight() == 0).await;
+        // Both workers are free: each is needed by one of two jobs that take as long.
+        let begun = Instant::now();
+        for n in 0..2 {
+            talk.send(pb::Job { request_id: format!("{n}#delay-ms=200"), bypass_cache: true, ..near() });
+        }
+        for _ in 0..2 {
+            assert_eq!(solution(&talk.answer().await).distance, 1);
+        }
+        assert!(begun.elapsed() < Duration::from_millis(200) + AT_ONCE, "{:?}", begun.elapsed());
+    });
+}
+
+/// A board one move from its goal.
+fn near() -> pb::Job {
+    wide_job("near", 4, 4, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 0, 15])
+}
+
+#[test]
+fn g41_easy_boards_do_not_wait_for_a_hard_one() {
+    run(async {
+        let (_server, client) = serve_and_connect(2).await;
+        let mut talk = Talk::open(&client).await;
+        talk.send(hard_jobs().next().unwrap());
+        let easy = |n: usize| boards::at([17, 18, 19, 20, 21][n % 5], n / 5);
+        for n in 0..1000 {
+            let mut easy = job(n.to_string(), easy(n));
+            easy.bypass_table = true;
+            talk.send(easy);
+        }
+        let mut answered = HashSet::new();
+        for _ in 0..1000 {
+            let answer = answer(&mut talk).await;
+            let n: usize = answer.request_id.parse().expect("the hard one comes last");
+            assert_solves(&answer, easy(n));
+            assert!(answered.insert(n), "{n} twice");
+        }
+        talk.cancel("hard 1");
+        assert_cancelled(&talk.answer().await, "hard 1");
     });
 }

@@ -68,6 +68,12 @@ impl Board {
         (zeros.trailing_zeros() / 4) as Cell
     }
 
+    /// The board with another tile on a cell.
+    #[must_use]
+    pub(super) fn with(self, cell: Cell, tile: Tile) -> Self {
+        Self(self.0 & !(15 << (4 * cell)) | u64::from(tile) << (4 * cell))
+    }
+
     /// Brings the tile on `from` into the blank at `blank`, which is then at `from`.
     #[must_use]
     pub(super) fn slide(self, blank: Cell, from: Cell) -> Self {

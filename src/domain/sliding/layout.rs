@@ -10,9 +10,6 @@ pub type Cell = u8;
 
 /// The most cells a layout may have.
 pub const MAX_CELLS: usize = 16;
-/// The most cells a graph may have: what no rule decides is searched to its end, and
-/// boards of more cells can't be.
-pub const MAX_GRAPH_CELLS: usize = 9;
 
 /// Where the blank goes in a grid. The order U < D < L < R is the order of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,11 +106,11 @@ impl Layout {
     }
 
     /// The layout of `cells` cells with these edges, of which each may be given more
-    /// than once. `None` with no cell, more than [`MAX_GRAPH_CELLS`], an edge to a cell
+    /// than once. `None` with no cell, more than [`MAX_CELLS`], an edge to a cell
     /// outside, or one from a cell to itself.
     #[must_use]
     pub fn graph(cells: usize, edges: &[(Cell, Cell)]) -> Option<Shared<Self>> {
-        if !(1..=MAX_GRAPH_CELLS).contains(&cells) {
+        if !(1..=MAX_CELLS).contains(&cells) {
             return None;
         }
         let mut neighbours = vec![Vec::new(); cells];
@@ -185,6 +182,16 @@ impl Layout {
     #[must_use]
     pub fn distance(&self, from: Cell, to: Cell) -> Option<u8> {
         self.distances[usize::from(from)][usize::from(to)]
+    }
+
+    /// Whether every cycle is even: no edge joins two cells that are as far from a third.
+    #[must_use]
+    pub fn is_bipartite(&self) -> bool {
+        let cells = || (0..).take(self.cells);
+        cells().all(|from| {
+            let far = |cell| self.distance(from, cell);
+            cells().all(|a| self.neighbours(a).iter().all(|&b| far(a).is_none() || far(a) != far(b)))
+        })
     }
 
     /// A number that no other layout has: its whole description, not a hash. The

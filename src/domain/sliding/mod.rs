@@ -6,6 +6,7 @@
 //! [`Canonical`] form is what is searched and remembered; the answer is a
 //! [`Path`], read in the caller's own labels through a [`Solution`].
 
+mod blocks;
 mod board;
 mod canonical;
 mod dense;
@@ -23,7 +24,7 @@ pub use board::{Board, Tile};
 pub use canonical::{Canonical, Frame, Goal, Key, LastGoal, Problem};
 pub use dense::{DenseIndex, MAX_DENSE_CELLS};
 pub use instance::{Field, Instance, Invalid, Setup};
-pub use layout::{Cell, Direction, Layout, MAX_CELLS, MAX_GRAPH_CELLS, Shape};
+pub use layout::{Cell, Direction, Layout, MAX_CELLS, Shape};
 pub use packed::{Packed32, Packing};
 pub use path::{Path, Solution};
 pub use rank::{rank, unrank};

@@ -38,6 +38,17 @@ impl Position {
     pub fn blank(&self) -> Cell {
         self.blank
     }
+
+    /// The position after the blank has gone to a cell of its component by a shortest way.
+    #[must_use]
+    pub(super) fn led_to(mut self, layout: &Layout, target: Cell) -> Self {
+        while self.blank != target {
+            let nearer = |cell: &&Cell| layout.distance(**cell, target) < layout.distance(self.blank, target);
+            let next = layout.neighbours(self.blank).iter().find(nearer).expect("one component");
+            self = self.slid(*next);
+        }
+        self
+    }
 }
 
 /// The boards of one layout. An action is the cell that the blank enters.

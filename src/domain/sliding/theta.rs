@@ -5,9 +5,10 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::{Board, Cell, Layout, Tile};
+use super::blocks::inside;
+use super::{Cell, Layout, Position, Tile};
 
-/// The hexagon's vertices in order; the seventh, 6, lies between 0 and 3.
+/// The hexagon's vertices in order; the seventh lies between the first and the fourth.
 const HEXAGON: usize = 6;
 
 /// Every arrangement of tiles around the hexagon that can be made of the one in order
@@ -36,45 +37,42 @@ fn around(mut tiles: [Tile; HEXAGON], side: [usize; 4]) -> [Tile; HEXAGON] {
     tiles
 }
 
-/// Whether `goal` can be reached, when the component is θ₀; `None` when it is not.
-pub(super) fn theta_reaches(layout: &Layout, component: &[Cell], start: Board, goal: Board) -> Option<bool> {
-    let (hexagon, middle) = recognise(layout, component)?;
-    let order = |board| {
-        let board = with_blank_on(layout, board, middle);
-        hexagon.map(|cell| board.tile(cell))
-    };
-    let (from, to) = (order(start), order(goal));
-    let arrangement = to.map(|tile| {
-        let place = from.iter().position(|&other| other == tile).expect("a component keeps its tiles");
-        Tile::try_from(place + 1).expect("at most six")
-    });
-    Some(GROUP.contains(&arrangement))
+/// Where a θ₀ lies in a graph.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Theta {
+    hexagon: [Cell; HEXAGON],
+    middle: Cell,
 }
 
-/// The hexagon of θ₀ from one end of its chord around, and the chord's middle.
-fn recognise(layout: &Layout, component: &[Cell]) -> Option<([Cell; HEXAGON], Cell)> {
-    let next = |cell: Cell| layout.neighbours(cell);
-    let of_degree = |degree| component.iter().copied().filter(move |&cell| next(cell).len() == degree);
+/// The θ₀ that a block is; `None` when it is none.
+pub(super) fn recognise(layout: &Layout, cells: &[Cell]) -> Option<Theta> {
+    let next = |cell: Cell| inside(layout, cells, cell);
+    let of_degree = |degree| cells.iter().copied().filter(move |&cell| next(cell).count() == degree);
     let ends: Vec<Cell> = of_degree(3).collect();
-    let (&[one, other], 7, 5) = (&ends[..], component.len(), of_degree(2).count()) else { return None };
+    let (&[one, other], 7, 5) = (&ends[..], cells.len(), of_degree(2).count()) else { return None };
     // The three ways between the ends: one over the middle, two over two vertices each.
-    let middle = *next(one).iter().find(|cell| next(other).contains(cell))?;
-    let mut sides = next(one).iter().filter(|&&cell| cell != middle && cell != other).map(|&near| {
-        let far = *next(near).iter().find(|&&cell| cell != one)?;
-        next(other).contains(&far).then_some((near, far))
+    let middle = next(one).find(|&cell| next(other).any(|end| end == cell))?;
+    let mut sides = next(one).filter(|&cell| cell != middle && cell != other).map(|near| {
+        let far = next(near).find(|&cell| cell != one)?;
+        next(other).any(|end| end == far).then_some((near, far))
     });
     let (left, right) = (sides.next()??, sides.next()??);
-    Some(([one, left.0, left.1, other, right.1, right.0], middle))
+    Some(Theta { hexagon: [one, left.0, left.1, other, right.1, right.0], middle })
 }
 
-/// The board after its blank has gone to a cell of its component by a shortest way.
-fn with_blank_on(layout: &Layout, mut board: Board, target: Cell) -> Board {
-    let mut blank = board.cell_of(0);
-    while blank != target {
-        let nearer = |cell: &&Cell| layout.distance(**cell, target) < layout.distance(blank, target);
-        let next = *layout.neighbours(blank).iter().find(nearer).expect("one component");
-        board = board.slide(blank, next);
-        blank = next;
+impl Theta {
+    /// Whether its tiles can be brought from one position, whose blank is in it, to another
+    /// that holds the same tiles there.
+    pub(super) fn reaches(&self, layout: &Layout, start: Position, goal: Position) -> bool {
+        let order = |position: Position| {
+            let board = position.led_to(layout, self.middle).board();
+            self.hexagon.map(|cell| board.tile(cell))
+        };
+        let (from, to) = (order(start), order(goal));
+        let arrangement = to.map(|tile| {
+            let place = from.iter().position(|&other| other == tile).expect("they hold the same tiles");
+            Tile::try_from(place + 1).expect("at most six")
+        });
+        GROUP.contains(&arrangement)
     }
-    board
 }
