@@ -9,6 +9,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::BoolishValueParser;
 
 use crate::telemetry::LogFormat;
 
@@ -37,7 +38,7 @@ pub struct ServerConfig {
     #[arg(long, env = "TAQUIN_SWEEP", value_enum, default_value_t)]
     pub sweep: Sweep,
 
-    /// Which pattern databases the fifteen puzzle is solved with; by default the large ones with --tables, small ones without
+    /// Which pattern databases the fifteen puzzle is solved with; by default the large ones with --tables or --on-demand, small ones without
     #[arg(long, env = "TAQUIN_SET", value_enum)]
     pub set: Option<TableSet>,
 
@@ -45,8 +46,8 @@ pub struct ServerConfig {
     #[arg(long, env = "TAQUIN_TABLES", value_name = "DIR")]
     pub tables: Option<PathBuf>,
 
-    /// With --set large: make it in the background of the running worker, which switches over when it is there
-    #[arg(long, env = "TAQUIN_ON_DEMAND", conflicts_with = "tables")]
+    /// Make the large set in the background of the running worker, which switches over when it is there
+    #[arg(long, env = "TAQUIN_ON_DEMAND", conflicts_with = "tables", value_parser = BoolishValueParser::new())]
     pub on_demand: bool,
 
     /// What a client may ask for, and how much of it.
@@ -179,7 +180,8 @@ impl ServerConfig {
     /// The set that was asked for.
     #[must_use]
     pub fn set(&self) -> TableSet {
-        self.set.unwrap_or(if self.tables.is_some() { TableSet::Large } else { TableSet::Small })
+        let large = self.tables.is_some() || self.on_demand;
+        self.set.unwrap_or(if large { TableSet::Large } else { TableSet::Small })
     }
 
     /// As many workers as were asked for, or as are [available](available_workers).

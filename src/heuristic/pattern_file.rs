@@ -9,6 +9,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::Arc;
 
 use crc32fast::Hasher;
@@ -143,7 +144,7 @@ struct Kind<'a> {
 impl Kind<'_> {
     fn sides(&self) -> (u8, u8) {
         let Shape::Grid { rows, columns, .. } = self.layout.shape() else {
-            unreachable!("pattern databases are of grids")
+            unreachable!("what is kept in files is of grids")
         };
         (rows, columns)
     }
@@ -163,19 +164,28 @@ impl Kind<'_> {
     }
 
     fn write(&self, table: &PatternTable, path: &Path) -> io::Result<()> {
-        let unfinished = path.with_extension("unfinished");
+        // Of this process alone: who else builds the same writes another.
+        let unfinished = path.with_extension(format!("{}.unfinished", process::id()));
+        let written = self.write_all(table, &unfinished).and_then(|()| fs::rename(&unfinished, path));
+        if written.is_err() {
+            // It may not be there at all; what went wrong is told.
+            drop(fs::remove_file(&unfinished));
+        }
+        written
+    }
+
+    fn write_all(&self, table: &PatternTable, path: &Path) -> io::Result<()> {
         let header = self.header(table.words());
         let mut hasher = Hasher::new();
         hasher.update(&header);
         table.bits().iter().for_each(|word| hasher.update(&word.to_le_bytes()));
-        let mut file = BufWriter::new(File::create(&unfinished)?);
+        let mut file = BufWriter::new(File::create(path)?);
         file.write_all(&header)?;
         file.write_all(&hasher.finalize().to_le_bytes())?;
         for word in table.bits() {
             file.write_all(&word.to_le_bytes())?;
         }
-        file.into_inner()?.sync_all()?;
-        fs::rename(unfinished, path)
+        file.into_inner()?.sync_all()
     }
 
     fn read(&self, path: &Path) -> Result<PatternTable, Fault> {

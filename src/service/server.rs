@@ -47,6 +47,11 @@ const FLUSH_TIME: Duration = Duration::from_secs(1);
 /// Outside a tokio runtime.
 pub fn start_configured(config: &ServerConfig) -> Result<Engine, Box<dyn std::error::Error + Send + Sync>> {
     let (large, make_large) = match (config.set(), &config.tables) {
+        (TableSet::Small, tables) if tables.is_some() || config.on_demand => {
+            return Err(
+                "--set small goes with neither --tables nor --on-demand: both are of the large set".into()
+            );
+        }
         (TableSet::Small, _) => (None, false),
         (TableSet::Large, Some(folder)) => (Some(load_large(folder)?), false),
         (TableSet::Large, None) if config.on_demand => (None, true),

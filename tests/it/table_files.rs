@@ -54,5 +54,9 @@ fn what_is_no_table_is_refused_with_its_name() {
 #[test]
 fn a_set_that_can_not_be_had_is_refused() {
     assert!(refused(&["--set", "large"]).contains("--tables"), "what it wants is named");
+    for with in [&["--tables", "unused"][..], &["--on-demand"]] {
+        let said = refused(&[&["--set", "small"], with].concat());
+        assert!(said.contains("--set small") && said.contains(with[0]), "{said}");
+    }
     assert!(refused(&["tables", "build", "--set", "small", "--dir", "unused"]).contains("--set"));
 }
