@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use super::pool::message;
+use super::panicked::message;
 use super::queue::Lane;
 use super::tables::Tables;
 use super::{Shared, Work};

@@ -10,6 +10,7 @@ mod flight;
 mod found;
 mod guides;
 mod job;
+mod panicked;
 mod pool;
 mod queue;
 mod sweep;

@@ -8,7 +8,6 @@
 //! Not one runtime of many threads: a search keeps its thread, and with it whatever
 //! other worker the scheduler has put behind it there, flight in hand.
 
-use std::any::Any;
 use std::io;
 use std::ops::ControlFlow::{Break, Continue};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::choice::{self, Turn};
 use super::flight::{Flight, Landing};
 use super::job::Known;
+use super::panicked::message;
 use super::queue::Lane;
 use super::{Failure, Shared, Work, guides};
 use crate::domain::sliding::{Cell, Goal, Path, Position};
@@ -227,9 +227,4 @@ fn remember(shared: &Shared, flight: &Flight, cells: &[u8]) -> Path {
         }
     }
     first
-}
-
-pub(super) fn message(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }

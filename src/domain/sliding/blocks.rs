@@ -38,7 +38,7 @@ pub(super) enum Group {
 
 impl Block {
     fn new(layout: &Layout, mut cells: Vec<Cell>) -> Self {
-        let degree = |cell: &Cell| inside(layout, &cells, *cell).count();
+        let degree = |cell: &Cell| layout.neighbours_among(*cell, &cells).count();
         let group = if cells.len() == 2 {
             Group::Trivial
         } else if cells.iter().all(|cell| degree(cell) == 2) {
@@ -110,15 +110,12 @@ impl Search<'_> {
     }
 }
 
-/// The neighbours of a cell in a block.
-pub(super) fn inside(layout: &Layout, cells: &[Cell], cell: Cell) -> impl Iterator<Item = Cell> {
-    layout.neighbours(cell).iter().copied().filter(|next| cells.contains(next))
-}
-
 /// The cells of a cycle in its order, from the first of them.
 fn around(layout: &Layout, cells: &[Cell]) -> Vec<Cell> {
     let mut ring = vec![cells[0]];
-    while let Some(next) = inside(layout, cells, ring[ring.len() - 1]).find(|cell| !ring.contains(cell)) {
+    while let Some(next) =
+        layout.neighbours_among(ring[ring.len() - 1], cells).find(|cell| !ring.contains(cell))
+    {
         ring.push(next);
     }
     ring
@@ -127,5 +124,5 @@ fn around(layout: &Layout, cells: &[Cell]) -> Vec<Cell> {
 /// Whether the cells of a block fall into two colours; ways as short as any stay in the block.
 fn is_bipartite(layout: &Layout, cells: &[Cell]) -> bool {
     let colour = |cell| layout.distance(cells[0], cell).map(|distance| distance % 2);
-    cells.iter().all(|&cell| inside(layout, cells, cell).all(|next| colour(next) != colour(cell)))
+    cells.iter().all(|&cell| layout.neighbours_among(cell, cells).all(|next| colour(next) != colour(cell)))
 }

@@ -178,6 +178,11 @@ impl Layout {
         &cells[..*count]
     }
 
+    /// Those of the cells next to one that are among some.
+    pub(super) fn neighbours_among(&self, cell: Cell, cells: &[Cell]) -> impl Iterator<Item = Cell> {
+        self.neighbours(cell).iter().copied().filter(|next| cells.contains(next))
+    }
+
     /// The fewest steps between two cells, `None` where there is no way.
     #[must_use]
     pub fn distance(&self, from: Cell, to: Cell) -> Option<u8> {

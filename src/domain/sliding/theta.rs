@@ -5,7 +5,6 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::blocks::inside;
 use super::{Cell, Layout, Position, Tile};
 
 /// The hexagon's vertices in order; the seventh lies between the first and the fourth.
@@ -46,7 +45,7 @@ pub(super) struct Theta {
 
 /// The θ₀ that a block is; `None` when it is none.
 pub(super) fn recognise(layout: &Layout, cells: &[Cell]) -> Option<Theta> {
-    let next = |cell: Cell| inside(layout, cells, cell);
+    let next = |cell: Cell| layout.neighbours_among(cell, cells);
     let of_degree = |degree| cells.iter().copied().filter(move |&cell| next(cell).count() == degree);
     let ends: Vec<Cell> = of_degree(3).collect();
     let (&[one, other], 7, 5) = (&ends[..], cells.len(), of_degree(2).count()) else { return None };
