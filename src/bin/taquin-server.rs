@@ -2,14 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use taquin::config::{ServerConfig, TableSet};
 use taquin::heuristic::{Progress, build_large};
-use taquin::search::Limits;
 use taquin::service::{self, Drained};
 use taquin::telemetry;
 use tokio::net::TcpListener;
@@ -100,7 +98,7 @@ fn build_tables(set: TableSet, dir: &Path) -> Result<()> {
         ProgressStyle::with_template("{prefix} {wide_bar} {percent} % {elapsed} (about {eta} left)")
             .expect("a template that was tried"),
     );
-    build_large(dir, &Arc::new(Limits::unlimited()), &|progress| match progress {
+    build_large(dir, &|progress| match progress {
         Progress::Begun(path, places) => {
             bar.set_prefix(path.file_name().unwrap_or_default().to_string_lossy().into_owned());
             bar.reset();

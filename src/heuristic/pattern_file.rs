@@ -53,14 +53,7 @@ enum Fault {
     Length(u64, u64),
     #[error("its checksum does not fit its content: it was damaged")]
     Checksum,
-    #[error("the making was stopped")]
-    Stopped(#[source] Stopped),
 }
-
-/// A [`Stop`] as an error.
-#[derive(Debug, thiserror::Error)]
-#[error("{0:?}")]
-struct Stopped(Stop);
 
 /// What a building of files tells of itself.
 #[derive(Clone, Copy, Debug)]
@@ -84,12 +77,8 @@ fn large_goal() -> (&'static Shared<Layout>, Board) {
 ///
 /// # Errors
 /// When one can't be written.
-pub fn build_large(
-    folder: &Path,
-    limits: &Arc<Limits>,
-    tell: &(dyn Fn(Progress) + Sync),
-) -> Result<(), TableFileError> {
-    let (layout, goal) = large_goal();
+pub fn build_large(folder: &Path, tell: &(dyn Fn(Progress) + Sync)) -> Result<(), TableFileError> {
+    let ((layout, goal), limits) = (large_goal(), Arc::new(Limits::unlimited()));
     fs::create_dir_all(folder).map_err(|error| at(folder, error.into()))?;
     for tiles in patterns(PatternSet::Large, layout, goal) {
         let kind = Kind { layout, goal, tiles: &tiles };
@@ -100,8 +89,8 @@ pub fn build_large(
         }
         tell(Progress::Begun(&path, PatternTable::empty(layout, &tiles, goal).places()));
         let filled = |places| tell(Progress::Filled(places));
-        let made = PatternTable::new(layout, &tiles, goal, limits, &filled);
-        let made = made.map_err(|stop| at(&path, Fault::Stopped(Stopped(stop))))?;
+        let made = PatternTable::new(layout, &tiles, goal, &limits, &filled);
+        let made = made.expect("nothing ends unlimited limits");
         kind.write(&made, &path).map_err(|error| at(&path, error.into()))?;
         tell(Progress::Written(&path));
     }

@@ -21,7 +21,7 @@ const ROWS_AT_A_TIME: usize = 64;
 /// A row from which a tile's step leads to another, and what becomes of the orders on the way.
 struct Source {
     row: usize,
-    /// The number of the turn, when it is one.
+    /// The turn's number; `None` when the tile passes no other, and the orders stay.
     turn: Option<usize>,
 }
 
@@ -39,12 +39,14 @@ impl Sources {
         let into = placements.rows().map(|(cells, region)| {
             let each = |(from, to): (Cell, Cell)| {
                 let before = cells ^ (1 << from | 1 << to);
-                let turn = Step::new(to, from).turn(before);
-                let number = *numbers.entry(turn).or_insert_with(|| {
-                    turns.push(orders.iter().map(|&order| placements.rank(turn.turned(order))).collect());
-                    turns.len() - 1
+                let turn = Some(Step::new(to, from).turn(before)).filter(|turn| !turn.is_none());
+                let number = turn.map(|turn| {
+                    *numbers.entry(turn).or_insert_with(|| {
+                        turns.push(orders.iter().map(|&order| placements.rank(turn.turned(order))).collect());
+                        turns.len() - 1
+                    })
                 });
-                Source { row: placements.row(before, from), turn: (!turn.is_none()).then_some(number) }
+                Source { row: placements.row(before, from), turn: number }
             };
             placements.steps(cells, region).map(each).collect()
         });

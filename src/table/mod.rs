@@ -77,7 +77,8 @@ impl Table {
         Some(Place(place))
     }
 
-    /// The word at a place of this table, as of [`Path::Word`]; 0 where there is no path.
+    /// The word at a place of this table, as of [`Path::Word`]; 0 where there is no path, and on
+    /// layouts whose paths are not all words.
     #[must_use]
     pub fn word_at(&self, Place(place): Place) -> u64 {
         let Entries::Words(words) = &self.entries else { return 0 };
@@ -100,8 +101,8 @@ impl Table {
     /// The word of a board's path, as of [`Path::Word`]; `None` where there is no path,
     /// and on layouts whose paths are not all words.
     fn word(&self, start: Board, blank: Cell) -> Option<u64> {
-        let Entries::Words(words) = &self.entries else { return None };
-        Some(words[self.index.place(start, blank)?]).filter(|&word| word != 0)
+        let place = Place(self.index.place(start, blank)?);
+        Some(self.word_at(place)).filter(|&word| word != 0)
     }
 
     /// Writes the words of many boards, 0 where there is no board or no path, and on

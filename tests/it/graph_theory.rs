@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use taquin::domain::sliding::{Board, Cell, Layout, MAX_CELLS, Obstacle, Position, obstacle};
 
-use crate::instances::{Random, permutations};
+use crate::instances::{Random, permutations, reached};
 
 type Edges = Vec<(Cell, Cell)>;
 
@@ -56,22 +56,6 @@ fn connected_graphs(vertices: usize) -> Vec<Edges> {
         }
     }
     graphs
-}
-
-/// Every board that moves lead to, by nothing but the graph.
-fn reached(graph: &Layout, goal: Board) -> HashSet<Board> {
-    let goal = Position::new(goal);
-    let mut seen = HashSet::from([goal.board()]);
-    let mut stack = vec![goal];
-    while let Some(position) = stack.pop() {
-        for &to in graph.neighbours(position.blank()) {
-            let next = position.slid(to);
-            if seen.insert(next.board()) {
-                stack.push(next);
-            }
-        }
-    }
-    seen
 }
 
 /// Whether what theory says of a board is what complete search has found.

@@ -1,6 +1,8 @@
 //! Instances, layouts and boards for tests that ask no server.
 
-use taquin::domain::sliding::{Instance, Layout, Setup, Shared};
+use std::collections::HashSet;
+
+use taquin::domain::sliding::{Board, Instance, Layout, Position, Setup, Shared};
 
 /// `n!` by `n`.
 pub(crate) const FACTORIALS: [usize; 10] = [1, 1, 2, 6, 24, 120, 720, 5040, 40_320, 362_880];
@@ -26,6 +28,22 @@ pub(crate) fn layout(rows: usize, columns: usize) -> &'static Shared<Layout> {
 /// The grids of at most nine cells: their boards can be searched to the last one.
 pub(crate) fn small_grids() -> impl Iterator<Item = &'static Shared<Layout>> {
     Layout::grids().filter(|grid| grid.cells() <= 9)
+}
+
+/// Every board that moves lead to, by nothing but the layout's cells.
+pub(crate) fn reached(layout: &Layout, goal: Board) -> HashSet<Board> {
+    let goal = Position::new(goal);
+    let mut seen = HashSet::from([goal.board()]);
+    let mut stack = vec![goal];
+    while let Some(position) = stack.pop() {
+        for &to in layout.neighbours(position.blank()) {
+            let next = position.slid(to);
+            if seen.insert(next.board()) {
+                stack.push(next);
+            }
+        }
+    }
+    seen
 }
 
 /// A well-formed instance.
