@@ -47,7 +47,7 @@ pub struct ServerConfig {
     pub tables: Option<PathBuf>,
 
     /// Make the large set in the background of the running worker, which switches over when it is there
-    #[arg(long, env = "TAQUIN_ON_DEMAND", conflicts_with = "tables", value_parser = BoolishValueParser::new())]
+    #[arg(long, env = "TAQUIN_ON_DEMAND", value_parser = BoolishValueParser::new())]
     pub on_demand: bool,
 
     /// What a client may ask for, and how much of it.

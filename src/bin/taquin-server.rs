@@ -114,11 +114,13 @@ fn build_tables(set: TableSet, dir: &Path) -> Result<()> {
 
 async fn run(config: ServerConfig) -> Result<u8> {
     telemetry::init(config.log_format, &config.log)?;
+    // Before signals are taken and clients let in: tables on slow storage keep nobody waiting, and a
+    // signal ends the reading.
+    let engine = service::start_configured(&config)?;
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let listener = TcpListener::bind(config.listen)
         .await
         .map_err(|error| format!("can't listen on {} (--listen): {error}", config.listen))?;
-    let engine = service::start_configured(&config)?;
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
         address = %listener.local_addr()?,

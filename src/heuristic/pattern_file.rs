@@ -39,6 +39,8 @@ pub struct TableFileError {
 enum Fault {
     #[error("{0}")]
     Io(#[from] io::Error),
+    #[error("it is no regular file")]
+    Kind,
     #[error("it is no pattern database of taquin")]
     Magic,
     #[error("it has version {0}, expected {VERSION}: build the tables again")]
@@ -178,6 +180,10 @@ impl Kind<'_> {
     }
 
     fn read(&self, path: &Path) -> Result<PatternTable, Fault> {
+        // Before it is opened: of a pipe that alone may take for ever.
+        if !fs::metadata(path)?.is_file() {
+            return Err(Fault::Kind);
+        }
         let file = File::open(path)?;
         let length = file.metadata()?.len();
         let mut file = BufReader::new(file);

@@ -53,6 +53,11 @@ pub fn start_configured(config: &ServerConfig) -> Result<Engine, Box<dyn std::er
             );
         }
         (TableSet::Small, _) => (None, false),
+        (TableSet::Large, Some(_)) if config.on_demand => {
+            return Err(
+                "--tables does not go with --on-demand: the large set is read or made, not both".into()
+            );
+        }
         (TableSet::Large, Some(folder)) => (Some(load_large(folder)?), false),
         (TableSet::Large, None) if config.on_demand => (None, true),
         (TableSet::Large, None) => {

@@ -52,8 +52,21 @@ fn what_is_no_table_is_refused_with_its_name() {
 }
 
 #[test]
+fn what_is_no_file_is_refused_without_being_opened() {
+    let folder = Folder::new("kind");
+    fs::create_dir(folder.0.join(FIRST)).unwrap();
+    let said = refused(&["--tables", folder.path()]);
+    assert!(said.contains(FIRST) && said.contains("no regular file"), "{said}");
+}
+
+#[test]
 fn a_set_that_can_not_be_had_is_refused() {
     assert!(refused(&["--set", "large"]).contains("--tables"), "what it wants is named");
+    let said = refused(&["--tables", "unused", "--on-demand"]);
+    assert!(said.contains("--tables") && said.contains("--on-demand"), "{said}");
+    // Switched off is not asked for.
+    let off = command().args(["--tables", "unused"]).env("TAQUIN_ON_DEMAND", "no").output().unwrap();
+    assert!(String::from_utf8(off.stderr).unwrap().contains(FIRST), "the folder was looked into");
     for with in [&["--tables", "unused"][..], &["--on-demand"]] {
         let said = refused(&[&["--set", "small"], with].concat());
         assert!(said.contains("--set small") && said.contains(with[0]), "{said}");
