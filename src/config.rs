@@ -22,6 +22,12 @@ pub const MAX_UNREAD_BYTES: u32 = 65_535;
 /// Packed messages of one stream that may wait for a worker; with the boards of a message
 /// bounded, this bounds what a stream holds.
 pub const MAX_PACKED_WAITING: u32 = 16;
+/// Connections open on the port for metrics; one more closes the oldest.
+pub const MAX_METRICS_CONNECTIONS: u32 = 32;
+/// Bytes of the head of a request on the port for metrics.
+pub const MAX_METRICS_HEADER_BYTES: u32 = 8192;
+/// Milliseconds a connection on the port for metrics may take in all.
+pub const METRICS_TIMEOUT_MS: u32 = 5000;
 
 /// The settings of a server; each flag has an environment variable.
 #[derive(Clone, Debug, Args)]
@@ -29,6 +35,10 @@ pub struct ServerConfig {
     /// Address to listen on, as IP:PORT (a name is none); port 0 lets the system choose
     #[arg(long, env = "TAQUIN_LISTEN", default_value = "127.0.0.1:50051")]
     pub listen: SocketAddr,
+
+    /// Address for metrics, as IP:PORT: /metrics for Prometheus, /healthz and /readyz for probes, over plain HTTP, to anyone who can reach it; by default nowhere
+    #[arg(long, env = "TAQUIN_METRICS_LISTEN", value_name = "IP:PORT")]
+    pub metrics_listen: Option<SocketAddr>,
 
     /// Worker tasks that search, at least 1, and as many more for searches that take long; by default one for each core this process may use
     #[arg(long, env = "TAQUIN_WORKERS")]
@@ -57,6 +67,11 @@ pub struct ServerConfig {
     /// How log lines look
     #[arg(long, env = "TAQUIN_LOG_FORMAT", value_enum, default_value_t)]
     pub log_format: LogFormat,
+
+    /// OpenTelemetry collector that is sent the spans of calls, as http://host:4317 (OTLP over gRPC); by default none
+    #[cfg(feature = "otlp")]
+    #[arg(long, env = "TAQUIN_OTLP_ENDPOINT", value_name = "URL")]
+    pub otlp_endpoint: Option<String>,
 
     /// Which log lines are written: a level, or directives as of tracing-subscriber's EnvFilter
     #[arg(long, env = "TAQUIN_LOG", default_value = "info")]

@@ -13,7 +13,7 @@
 //! | [`search`] | algorithms over any state space |
 //! | [`domain`] | the puzzles |
 //! | [`space`] | the one page that searches and puzzles share |
-//! | [`config`], [`telemetry`] | ground floor: settings and logs, for service and binaries |
+//! | [`config`], [`telemetry`], `otlp` | ground floor: settings, logs and (a cargo feature) traces, for service and binaries |
 
 pub mod cache;
 pub mod client;
@@ -21,6 +21,8 @@ pub mod config;
 pub mod domain;
 pub mod engine;
 pub mod heuristic;
+#[cfg(feature = "otlp")]
+pub mod otlp;
 pub mod search;
 pub mod service;
 pub mod space;

@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use taquin::config::{ServerConfig, TableSet};
 use taquin::heuristic::{Progress, build_large};
-use taquin::service::{self, Drained};
+use taquin::service::{self, Drained, Metrics, MetricsPort};
 use taquin::telemetry;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -112,8 +112,26 @@ fn build_tables(set: TableSet, dir: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Before all else, so that probes see a worker that reads its tables; it answers until the process is gone.
+async fn open_metrics_port(config: &ServerConfig, metrics: &Metrics) -> Result<Option<MetricsPort>> {
+    let Some(listen) = config.metrics_listen else { return Ok(None) };
+    let port = MetricsPort::open(listen, metrics.clone())
+        .await
+        .map_err(|error| format!("can't listen on {listen} (--metrics-listen): {error}"))?;
+    tracing::info!(metrics_address = %port.address(), "metrics are there to be read");
+    Ok(Some(port))
+}
+
 async fn run(config: ServerConfig) -> Result<u8> {
-    telemetry::init(config.log_format, &config.log)?;
+    #[cfg(feature = "otlp")]
+    let exporter = config.otlp_endpoint.as_deref().map(taquin::otlp::Exporter::start).transpose()?;
+    #[cfg(feature = "otlp")]
+    let spans = exporter.as_ref().map(taquin::otlp::Exporter::layer);
+    #[cfg(not(feature = "otlp"))]
+    let spans = None;
+    telemetry::init(config.log_format, &config.log, spans)?;
+    let metrics = Metrics::default();
+    let _metrics_port = open_metrics_port(&config, &metrics).await?;
     // Before signals are taken and clients let in: tables on slow storage keep nobody waiting, and a
     // signal ends the reading.
     let engine = service::start_configured(&config)?;
@@ -138,7 +156,7 @@ async fn run(config: ServerConfig) -> Result<u8> {
     };
     let shutdown = async move { drop((&mut begun).await) };
     tokio::select! {
-        drained = service::serve(listener, engine, config.limits, shutdown) => {
+        drained = service::serve(listener, engine, config.limits, metrics, shutdown) => {
             let drained = drained?;
             tracing::info!(?drained, "stopped");
             Ok(if drained == Drained::Cleanly { EXIT_CLEAN } else { EXIT_CUT_OFF })

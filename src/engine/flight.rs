@@ -13,6 +13,7 @@ use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use tokio::sync::OwnedSemaphorePermit;
+use tracing::Span;
 
 use super::choice::{self, MAX_KEPT_STATES};
 use super::job::{Known, Limit, verdict};
@@ -139,6 +140,8 @@ pub(super) struct Flight {
     limits: Arc<Limits>,
     #[cfg(feature = "faults")]
     fault: Option<super::Fault>,
+    /// What the search is logged of.
+    span: Span,
     state: Mutex<State>,
 }
 
@@ -248,6 +251,7 @@ impl Flight {
             limits,
             #[cfg(feature = "faults")]
             fault: query.fault,
+            span: Span::current(),
             state: Mutex::new(state),
         }
     }
@@ -272,6 +276,10 @@ impl Flight {
     /// Whether its answer is kept.
     pub(super) fn is_remembered(&self) -> bool {
         self.key.alone.is_none()
+    }
+
+    pub(super) fn span(&self) -> &Span {
+        &self.span
     }
 
     #[cfg(feature = "faults")]

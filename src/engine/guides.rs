@@ -3,11 +3,9 @@
 //! for which nobody waits any more is not begun. The large set of the 4x4 corner goals, once it is
 //! there, goes before the small one. It knows no search.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use super::panicked::message;
 use super::queue::Lane;
 use super::tables::Tables;
 use super::{Shared, Work};
@@ -123,8 +121,8 @@ fn written(goal: &Goal) -> String {
 
 /// Runs until it is dropped, meant for a thread of its own.
 pub(super) async fn run(shared: Arc<Shared>) {
-    if shared.config.sweep && catch_unwind(AssertUnwindSafe(|| make_standard(&shared))).is_err() {
-        tracing::error!("what is made at the start is not there");
+    if shared.config.sweep {
+        shared.panics.catch("what is made at the start", || make_standard(&shared));
     }
     loop {
         let first = shared.queue.first(Lane::Aside).await;
@@ -136,17 +134,14 @@ pub(super) async fn run(shared: Arc<Shared>) {
 /// the same. A panic is that work's alone: whoever else waits has it tried again.
 fn make_for(shared: &Shared, first: &Work) {
     let (goal, problem) = (first.goal(), first.goal().problem());
-    let made = catch_unwind(AssertUnwindSafe(|| {
+    let made = shared.panics.catch("the making of pattern databases", || {
         #[cfg(feature = "faults")]
         first.strike_maker(&shared.guides.limits);
         shared.guides.make(goal);
-    }));
+    });
     match made {
-        Ok(()) => shared.queue.recall(|work| work.goal().problem() == problem),
-        Err(panic) => {
-            tracing::error!(panic = message(panic.as_ref()), "the making of pattern databases panicked");
-            first.fail(shared);
-        }
+        Some(()) => shared.queue.recall(|work| work.goal().problem() == problem),
+        None => first.fail(shared),
     }
 }
 

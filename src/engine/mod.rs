@@ -35,8 +35,10 @@ use job::Known;
 pub use job::{
     Algorithm, Answer, Failure, Limit, Lost, Overload, Priority, Query, Reply, Source, Statistics, Verdict,
 };
+use panicked::Panics;
 use pool::Pool;
 use queue::Queue;
+pub use queue::QueueStatistics;
 use sweep::{Sweep, Sweeps};
 pub use sweep::{SweepTicket, Swept};
 use tables::Tables;
@@ -119,6 +121,7 @@ struct Shared {
     tables: Tables,
     guides: Guides,
     clock: Arc<Clock>,
+    panics: Panics,
     in_flight: Arc<Semaphore>,
     config: EngineConfig,
 }
@@ -147,6 +150,7 @@ impl Engine {
             sweeps: Sweeps::default(),
             tables: Tables::new(config.max_table_bytes, config.sweep),
             guides: Guides::new(),
+            panics: Panics::default(),
             in_flight: Arc::new(Semaphore::new(config.max_in_flight)),
             config,
         });
@@ -257,6 +261,18 @@ impl Engine {
     #[must_use]
     pub fn queued(&self) -> usize {
         self.shared.queue.len()
+    }
+
+    /// The same, by what they wait for.
+    #[must_use]
+    pub fn queue_statistics(&self) -> QueueStatistics {
+        self.shared.queue.statistics()
+    }
+
+    /// Panics of searches, and of the making of tables and pattern databases, since the start.
+    #[must_use]
+    pub fn panics(&self) -> u64 {
+        self.shared.panics.count()
     }
 
     /// Whether every task that was started still runs, whatever happened to the jobs.

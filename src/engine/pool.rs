@@ -10,7 +10,6 @@
 
 use std::io;
 use std::ops::ControlFlow::{Break, Continue};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
@@ -21,7 +20,6 @@ use tokio_util::sync::CancellationToken;
 use super::choice::{self, Turn};
 use super::flight::{Flight, Landing};
 use super::job::Known;
-use super::panicked::message;
 use super::queue::Lane;
 use super::{Failure, Shared, Work, guides};
 use crate::domain::sliding::{Cell, Goal, Path, Position};
@@ -56,9 +54,7 @@ impl Pool {
             let shared = Arc::clone(shared);
             thread::Builder::new().name("taquin-large".to_owned()).spawn(move || {
                 be_nice(HEAVY_NICENESS);
-                if catch_unwind(AssertUnwindSafe(|| shared.guides.make_large())).is_err() {
-                    tracing::error!("the large set was not made");
-                }
+                shared.panics.catch("the making of the large set", || shared.guides.make_large());
             })?;
         }
         Ok(pool)
@@ -160,7 +156,7 @@ impl Work {
 async fn work(shared: Arc<Shared>, lane: Lane) {
     loop {
         let work = shared.queue.pop(lane).await;
-        if catch_unwind(AssertUnwindSafe(|| work.run(&shared, lane))).is_err() {
+        if shared.panics.catch("a worker", || work.run(&shared, lane)).is_none() {
             work.fail(&shared);
         }
     }
@@ -168,6 +164,8 @@ async fn work(shared: Arc<Shared>, lane: Lane) {
 
 fn fly(shared: &Shared, flight: &Arc<Flight>, lane: Lane) {
     let Some(mut budget) = flight.take_off() else { return };
+    // What is logged from here on is logged of the call that asked first.
+    let _of_call = flight.span().enter();
     loop {
         match search(shared, flight, lane, &mut budget) {
             Continue(lane) => return flight.wait_again(shared, lane, budget),
@@ -182,21 +180,15 @@ fn fly(shared: &Shared, flight: &Arc<Flight>, lane: Lane) {
 }
 
 fn search(shared: &Shared, flight: &Flight, lane: Lane, budget: &mut Budget) -> Turn<Landing> {
-    let turn = catch_unwind(AssertUnwindSafe(|| {
+    let turn = shared.panics.catch("a search", || {
         #[cfg(feature = "faults")]
         if let Some(fault) = flight.fault() {
             fault.strike(super::FaultOf::Worker, flight.limits());
         }
         let kept = flight.is_remembered().then_some(&shared.tables);
         choice::solve(flight.canonical(), flight.algorithm(), lane, kept, &shared.guides, budget)
-    }));
-    match turn {
-        Ok(turn) => turn.map_break(|outcome| landing(shared, flight, outcome)),
-        Err(panic) => {
-            tracing::error!(panic = message(panic.as_ref()), "a search panicked");
-            Break(Landing::Panicked)
-        }
-    }
+    });
+    turn.map_or(Break(Landing::Panicked), |turn| turn.map_break(|outcome| landing(shared, flight, outcome)))
 }
 
 /// Keeps what a search has found.

@@ -44,6 +44,17 @@ pub(super) enum Lane {
 
 const LANES: usize = 3;
 
+/// Work that waits, by what it waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueStatistics {
+    /// One of the workers that are soon free again.
+    pub light: usize,
+    /// A worker that has time for a long search.
+    pub heavy: usize,
+    /// Pattern databases.
+    pub aside: usize,
+}
+
 type Waiting<W> = [BTreeMap<Place, W>; LANES];
 
 /// See the module.
@@ -65,6 +76,12 @@ impl<W: Clone> Queue<W> {
 
     pub(super) fn len(&self) -> usize {
         len(&self.waiting())
+    }
+
+    pub(super) fn statistics(&self) -> QueueStatistics {
+        let waiting = self.waiting();
+        let [light, heavy, aside] = std::array::from_fn(|lane| waiting[lane].len());
+        QueueStatistics { light, heavy, aside }
     }
 
     /// Where the next work of a priority and length will stand.

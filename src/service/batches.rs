@@ -6,20 +6,23 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::sync::mpsc;
+use tracing::Span;
 
 use super::conversation::Dialogue;
+use super::metrics::Rpc;
 use super::packed::{self, Batch};
 use super::pb::{SolvePackedRequest, SolvePackedResponse};
 use super::shared::Shared;
 use super::status::ServiceError;
 use super::tally::Tally;
+use super::trace;
 use crate::config::MAX_PACKED_WAITING;
 use crate::engine::{Reply, SweepTicket, Swept, TableAsked};
 
 /// See the module.
 pub(super) struct Batches {
     shared: Shared,
-    waiting: HashMap<String, SweepTicket>,
+    waiting: HashMap<String, (SweepTicket, Span)>,
     /// Unbounded, but every answer in it belongs to a message that waits, and those are bounded.
     answers: (mpsc::UnboundedSender<SolvePackedResponse>, mpsc::UnboundedReceiver<SolvePackedResponse>),
 }
@@ -53,7 +56,8 @@ impl Batches {
         match self.shared.engine.table(batch.goal(), reply)? {
             TableAsked::Now(table) => Ok(Some(batch.answer(id, &table))),
             TableAsked::Later(ticket) => {
-                self.waiting.insert(id, ticket);
+                let span = trace::of_job(&id);
+                self.waiting.insert(id, (ticket, span));
                 Ok(None)
             }
         }
@@ -65,6 +69,7 @@ impl Dialogue for Batches {
     type Response = SolvePackedResponse;
     type Reply = SolvePackedResponse;
 
+    const RPC: Rpc = Rpc::SolvePacked;
     /// An answer may be megabytes.
     const AHEAD: usize = 1;
 
@@ -91,7 +96,10 @@ impl Dialogue for Batches {
 
     fn hear(&mut self, request: SolvePackedRequest) -> Result<Option<SolvePackedResponse>, ServiceError> {
         let id = request.request_id.clone();
-        Ok(self.ask(request).unwrap_or_else(|error| Some(packed::refusal(id, &error))))
+        Ok(self.ask(request).unwrap_or_else(|error| {
+            self.shared.metrics.refused(&error);
+            Some(packed::refusal(id, &error))
+        }))
     }
 
     fn tell(answer: SolvePackedResponse) -> SolvePackedResponse {

@@ -11,17 +11,17 @@
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
 use tokio::time::{Sleep, sleep, sleep_until};
 use tokio_stream::Stream;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tonic::{Code, Status, Streaming};
 
-use super::shared::{Drain, Shared};
+use super::metrics::{Metrics, Rpc};
+use super::shared::{Call, Drain, Shared};
 use super::status::ServiceError;
 use super::tally::Tally;
 
@@ -34,6 +34,8 @@ pub(super) trait Dialogue: Send + Unpin + 'static {
     /// An answer that may have to be read yet.
     type Reply: Send + Unpin + 'static;
 
+    /// Which call it is.
+    const RPC: Rpc;
     /// Replies that may be known before the first of them is told; few and small.
     const AHEAD: usize;
 
@@ -84,7 +86,7 @@ impl<D: Dialogue> Conversation<D> {
         requests: Streaming<D::Request>,
         deadline: Option<Instant>,
         tally: Tally,
-        call: OwnedSemaphorePermit,
+        call: Call,
     ) -> Self {
         let stall_timeout = shared.limits.stall_timeout();
         let talk = Arc::new(Mutex::new(Talk {
@@ -99,7 +101,8 @@ impl<D: Dialogue> Conversation<D> {
             transport: Waker::noop().clone(),
             call: Some(call),
         }));
-        let watch = tokio::spawn(watch(Arc::downgrade(&talk), stall_timeout)).abort_handle();
+        let watch = watch(Arc::downgrade(&talk), stall_timeout, shared.metrics.clone());
+        let watch = tokio::spawn(watch).abort_handle();
         Self { talk, ahead: VecDeque::with_capacity(D::AHEAD), last: None, tally, watch }
     }
 }
@@ -110,7 +113,14 @@ impl<D: Dialogue> Stream for Conversation<D> {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
         if this.ahead.is_empty() && this.last.is_none() {
-            this.last = ready!(lock(&this.talk).poll(cx, &mut this.ahead));
+            let of_call = this.tally.span().enter();
+            let polled = lock(&this.talk).poll(cx, &mut this.ahead);
+            drop(of_call);
+            let Poll::Ready(last) = polled else {
+                this.tally.settle();
+                return Poll::Pending;
+            };
+            this.last = last;
         }
         if let Some(reply) = this.ahead.pop_front() {
             let answer = D::tell(reply);
@@ -161,7 +171,7 @@ struct Talk<D: Dialogue> {
     /// Has the transport ask again, unless it waits for its reader.
     transport: Waker,
     /// Its place among the calls that may be open, until it is given up.
-    call: Option<OwnedSemaphorePermit>,
+    call: Option<Call>,
 }
 
 impl<D: Dialogue> Talk<D> {
@@ -268,7 +278,7 @@ impl<D: Dialogue> Talk<D> {
 /// more even when it is woken, since it can't send what it has. Its status waits for
 /// the reader; until he takes it the client is heard, but not heeded, since one that
 /// writes everything before it reads would else wait for ever.
-async fn watch<D: Dialogue>(talk: Weak<Mutex<Talk<D>>>, stall_timeout: Duration) {
+async fn watch<D: Dialogue>(talk: Weak<Mutex<Talk<D>>>, stall_timeout: Duration, metrics: Metrics) {
     /// Looks within one timeout; a stall is seen at most one part late.
     const LOOKS: u32 = 4;
     let (mut seen, mut still) = (0, 0);
@@ -281,6 +291,7 @@ async fn watch<D: Dialogue>(talk: Weak<Mutex<Talk<D>>>, stall_timeout: Duration)
         talk.transport.wake_by_ref();
         if still >= LOOKS {
             let stalled = ServiceError::ReaderStalled { after: stall_timeout };
+            metrics.refused(&stalled);
             let requests = talk.requests.take();
             let status = talk.give_up(stalled.into());
             talk.end = End::With(status);

@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{Drained, serve, start_engine};
+use super::{Drained, Metrics, serve, start_engine};
 use crate::config::{LimitsConfig, Sweep, available_workers};
 use crate::engine::Engine;
 
@@ -17,6 +17,7 @@ type Served = Result<Drained, Box<dyn std::error::Error + Send + Sync>>;
 pub struct Embedded {
     address: SocketAddr,
     engine: Engine,
+    metrics: Metrics,
     stop: DropGuard,
     served: JoinHandle<Served>,
 }
@@ -32,6 +33,12 @@ impl Embedded {
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// What it counts.
+    #[must_use]
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     /// Drains it and says how that went.
@@ -62,6 +69,7 @@ pub async fn embedded(limits: LimitsConfig, workers: usize, sweep: Sweep) -> std
     let engine = start_engine(&limits, workers, sweep)?;
     let stop = CancellationToken::new();
     let shutdown = stop.clone().cancelled_owned();
-    let served = tokio::spawn(serve(listener, engine.clone(), limits, shutdown));
-    Ok(Embedded { address, engine, stop: stop.drop_guard(), served })
+    let metrics = Metrics::default();
+    let served = tokio::spawn(serve(listener, engine.clone(), limits, metrics.clone(), shutdown));
+    Ok(Embedded { address, engine, metrics, stop: stop.drop_guard(), served })
 }

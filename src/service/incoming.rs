@@ -16,6 +16,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 
+use super::metrics::{Metrics, Present};
 use crate::config::GREETING_TIMEOUT_MS;
 
 /// How long a peer may take to greet.
@@ -23,13 +24,14 @@ const GREETING_TIME: Duration = Duration::from_millis(GREETING_TIMEOUT_MS as u64
 /// Bytes of the greeting, HTTP/2's connection preface.
 const GREETING_BYTES: usize = 24;
 /// How long to wait after the system refused a connection, as at EMFILE.
-const REFUSED_PAUSE: Duration = Duration::from_millis(50);
+pub(super) const REFUSED_PAUSE: Duration = Duration::from_millis(50);
 
 /// An open connection, and its place among those that may be.
 pub(super) struct Peer {
     stream: TcpStream,
     greeting: Option<Greeting>,
     _place: OwnedSemaphorePermit,
+    _counted: Present,
 }
 
 /// What a peer has yet to say, and until when, to keep its place.
@@ -39,9 +41,9 @@ struct Greeting {
 }
 
 impl Peer {
-    fn new(stream: TcpStream, place: OwnedSemaphorePermit) -> Self {
+    fn new(stream: TcpStream, place: OwnedSemaphorePermit, counted: Present) -> Self {
         let greeting = Greeting { bytes_missing: GREETING_BYTES, end: Box::pin(sleep(GREETING_TIME)) };
-        Self { stream, greeting: Some(greeting), _place: place }
+        Self { stream, greeting: Some(greeting), _place: place, _counted: counted }
     }
 }
 
@@ -50,13 +52,14 @@ impl Peer {
 pub(super) fn incoming(
     listener: TcpListener,
     max: u32,
+    metrics: Metrics,
     stop: CancellationToken,
 ) -> ReceiverStream<io::Result<Peer>> {
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
         // The listener is closed then, so that whoever comes too late is refused, not kept waiting.
         tokio::select! {
-            () = accept(listener, max, &sender) => {}
+            () = accept(listener, max, &metrics, &sender) => {}
             () = sender.closed() => {}
             () = stop.cancelled() => {}
         }
@@ -64,7 +67,7 @@ pub(super) fn incoming(
     ReceiverStream::new(receiver)
 }
 
-async fn accept(listener: TcpListener, max: u32, peers: &mpsc::Sender<io::Result<Peer>>) {
+async fn accept(listener: TcpListener, max: u32, metrics: &Metrics, peers: &mpsc::Sender<io::Result<Peer>>) {
     let places = Arc::new(Semaphore::new(max as usize));
     loop {
         let place = Arc::clone(&places).acquire_owned().await.expect("never closed");
@@ -74,7 +77,7 @@ async fn accept(listener: TcpListener, max: u32, peers: &mpsc::Sender<io::Result
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection keeps its delay");
                 }
-                if peers.send(Ok(Peer::new(stream, place))).await.is_err() {
+                if peers.send(Ok(Peer::new(stream, place, metrics.connection()))).await.is_err() {
                     return;
                 }
             }

@@ -6,19 +6,23 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use tokio::sync::mpsc;
+use tracing::Span;
 
 use super::conversation::Dialogue;
 use super::convert;
+use super::metrics::{LayoutName, Rpc};
 use super::pb::{self, SolveStreamRequest, SolveStreamResponse, cancel::Which, solve_stream_request::Kind};
 use super::shared::Shared;
 use super::status::ServiceError;
 use super::tally::Tally;
+use super::trace;
 use crate::domain::sliding::LastGoal;
 use crate::engine::{self, Answer, Asked, Found, Ticket};
 
 struct Held {
     ticket: Ticket,
     wants_path: bool,
+    span: Span,
 }
 
 /// What a job is answered.
@@ -60,10 +64,14 @@ impl Jobs {
                 Reply::Answer(convert::answer(request_id, answer, wants_path))
             }
             Ok((Asked::Later(ticket), wants_path)) => {
-                self.in_flight.insert(request_id, Held { ticket, wants_path });
+                let span = trace::of_job(&request_id);
+                self.in_flight.insert(request_id, Held { ticket, wants_path, span });
                 return None;
             }
-            Err(error) => Reply::Answer(convert::refusal(request_id, &error)),
+            Err(error) => {
+                self.shared.metrics.refused(&error);
+                Reply::Answer(convert::refusal(request_id, &error))
+            }
         })
     }
 
@@ -76,8 +84,12 @@ impl Jobs {
         query.deadline = self.deadline;
         let reply = || {
             let (id, answers) = (job.request_id.clone(), self.answers.0.clone());
-            // Nobody listens any more when the conversation is gone.
-            engine::Reply::new(move |answer| drop(answers.send((id, answer))))
+            let (metrics, layout) = (self.shared.metrics.clone(), LayoutName::of(&query));
+            engine::Reply::new(move |answer| {
+                metrics.searched(layout, &answer);
+                // Nobody listens any more when the conversation is gone.
+                drop(answers.send((id, answer)));
+            })
         };
         Ok((self.shared.engine.ask(&query, reply)?, wants_path))
     }
@@ -88,6 +100,7 @@ impl Dialogue for Jobs {
     type Response = SolveStreamResponse;
     type Reply = Reply;
 
+    const RPC: Rpc = Rpc::SolveStream;
     const AHEAD: usize = 16;
 
     fn is_idle(&self) -> bool {
@@ -110,7 +123,10 @@ impl Dialogue for Jobs {
             return Poll::Pending;
         };
         let held = self.in_flight.remove(&request_id);
-        let wants_path = held.is_some_and(|held| held.wants_path);
+        let wants_path = held.is_some_and(|held| {
+            trace::landed(&held.span, &answer);
+            held.wants_path
+        });
         Poll::Ready(Reply::Answer(convert::answer(request_id, answer, wants_path)))
     }
 

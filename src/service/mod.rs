@@ -5,10 +5,13 @@ mod conversation;
 mod convert;
 mod deadline;
 mod embedded;
+mod exposition;
 mod grpc_timeout;
 mod health;
 mod incoming;
 mod jobs;
+mod metrics;
+mod metrics_port;
 mod packed;
 pub mod pb;
 mod server;
@@ -16,9 +19,13 @@ mod shared;
 mod solver;
 mod status;
 mod tally;
+mod trace;
+mod usage;
 
 pub use embedded::{Embedded, embedded, embedded_by_default};
 pub use health::{check_health, loopback_endpoint};
+pub use metrics::Metrics;
+pub use metrics_port::MetricsPort;
 pub use server::{Drained, serve, start_configured, start_engine};
 
 /// The name of the service, as health is asked of it.

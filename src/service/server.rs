@@ -14,6 +14,7 @@ use tonic_health::{ServingStatus, pb::FILE_DESCRIPTOR_SET as HEALTH_DESCRIPTORS}
 use super::SERVICE_NAME;
 use super::deadline::Punctual;
 use super::incoming::incoming;
+use super::metrics::Metrics;
 use super::pb::FILE_DESCRIPTOR_SET;
 use super::pb::solver_service_server::SolverServiceServer;
 use super::shared::{Drain, Shared};
@@ -105,7 +106,7 @@ pub enum Drained {
 }
 
 /// Serves until `shutdown`, then drains: it takes no more jobs, finishes what it has
-/// taken, and is gone within the drain's time whatever the peers do.
+/// taken, and is gone within the drain's time whatever the peers do. What it does is counted in `metrics`.
 ///
 /// # Errors
 /// When the transport fails, or reflection can't be built.
@@ -113,11 +114,18 @@ pub async fn serve(
     listener: TcpListener,
     engine: Engine,
     limits: LimitsConfig,
+    metrics: Metrics,
     shutdown: impl Future<Output = ()>,
 ) -> Result<Drained, Box<dyn std::error::Error + Send + Sync>> {
     let drain = Drain::default();
     let calls = Arc::new(Semaphore::new(limits.max_streams as usize));
-    let solver = Solver(Shared { engine, limits, drain: drain.clone(), calls: Arc::clone(&calls) });
+    let solver = Solver(Shared {
+        engine: engine.clone(),
+        limits,
+        drain: drain.clone(),
+        calls: Arc::clone(&calls),
+        metrics: metrics.clone(),
+    });
     let solver =
         SolverServiceServer::new(solver).max_decoding_message_size(limits.max_message_bytes as usize);
     let (health, health_service) = tonic_health::server::health_reporter();
@@ -135,16 +143,18 @@ pub async fn serve(
         .add_service(health_service)
         .add_service(reflection().build_v1()?)
         .add_service(reflection().build_v1alpha()?);
-    let peers = incoming(listener, limits.max_connections, drain.token());
+    let peers = incoming(listener, limits.max_connections, metrics.clone(), drain.token());
     let mut serving =
         std::pin::pin!(router.serve_with_incoming_shutdown(peers, drain.token().cancelled_owned()));
     report(&health, ServingStatus::Serving).await;
+    metrics.serves(&engine, &limits);
 
     tokio::select! {
         served = &mut serving => return served.map(|()| Drained::Cleanly).map_err(Into::into),
         () = shutdown => {}
     }
     report(&health, ServingStatus::NotServing).await;
+    metrics.drains();
     drain.begin();
     let answered = async {
         // Every permit is back when no call is open. Calls of health and reflection are not

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use super::metrics::{Metrics, Present, Rpc};
 use super::status::ServiceError;
 use crate::config::LimitsConfig;
 use crate::engine::Engine;
@@ -42,14 +43,23 @@ pub(super) struct Shared {
     pub(super) drain: Drain,
     /// A permit for each call that may be open.
     pub(super) calls: Arc<Semaphore>,
+    pub(super) metrics: Metrics,
+}
+
+/// An open call: its place among those that may be.
+pub(super) struct Call {
+    _place: OwnedSemaphorePermit,
+    _counted: Present,
 }
 
 impl Shared {
-    pub(super) fn open_call(&self) -> Result<OwnedSemaphorePermit, ServiceError> {
+    pub(super) fn open_call(&self, rpc: Rpc) -> Result<Call, ServiceError> {
         if self.drain.has_begun() {
             return Err(ServiceError::Draining);
         }
         let limit = self.limits.max_streams;
-        Arc::clone(&self.calls).try_acquire_owned().map_err(|_| ServiceError::Streams { limit })
+        let place = Arc::clone(&self.calls).try_acquire_owned();
+        let place = place.map_err(|_| ServiceError::Streams { limit })?;
+        Ok(Call { _place: place, _counted: self.metrics.call(rpc) })
     }
 }

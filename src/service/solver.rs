@@ -5,18 +5,22 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 use tonic::{Request, Response, Status, Streaming};
+use tracing::Instrument;
 
 use super::batches::Batches;
 use super::conversation::{Conversation, Dialogue};
 use super::convert;
 use super::deadline::Deadline;
 use super::jobs::Jobs;
+use super::metrics::{Answers, Kind, LayoutName, Rpc};
 use super::pb::{self, solver_service_server::SolverService};
 use super::shared::Shared;
 use super::status::ServiceError;
 use super::tally::Tally;
+use super::trace;
 use crate::config::{
-    GREETING_TIMEOUT_MS, LimitsConfig, MAX_PACKED_WAITING, MAX_REQUEST_ID_BYTES, MAX_UNREAD_BYTES,
+    GREETING_TIMEOUT_MS, LimitsConfig, MAX_METRICS_CONNECTIONS, MAX_METRICS_HEADER_BYTES, MAX_PACKED_WAITING,
+    MAX_REQUEST_ID_BYTES, MAX_UNREAD_BYTES, METRICS_TIMEOUT_MS,
 };
 use crate::domain::sliding::{LastGoal, MAX_CELLS, MAX_DENSE_CELLS};
 use crate::engine::{
@@ -32,18 +36,18 @@ impl SolverService for Solver {
     type SolvePackedStream = Conversation<Batches>;
 
     async fn solve(&self, request: Request<pb::SolveRequest>) -> Result<Response<pb::SolveResponse>, Status> {
-        let _call = self.0.open_call()?;
-        let Some(job) = request.into_inner().job else {
-            return Err(ServiceError::Misuse("job: is not set, expected a job").into());
-        };
-        ServiceError::check_id("job.request_id", &job.request_id)?;
-        let (query, wants_path) = convert::query(&job, &self.0.limits, &mut LastGoal::default())?;
-        let answer = self.answer(&query).await?;
-        if let Verdict::Failed(failure) = answer.verdict {
-            return Err(ServiceError::from(failure).into());
+        let span = trace::of_call(Rpc::Solve, &request);
+        let answered = self.solve_one(request.into_inner()).instrument(span).await;
+        let (metrics, mut count) = (&self.0.metrics, Answers::default());
+        match &answered {
+            Ok(answer) => count.answered(answer),
+            Err(error) => {
+                metrics.refused(error);
+                count.count(Kind::Error, pb::Source::Unspecified, 1);
+            }
         }
-        let answer = convert::answer(job.request_id, answer, wants_path);
-        Ok(Response::new(pb::SolveResponse { answer: Some(answer) }))
+        metrics.add(&mut count);
+        Ok(Response::new(pb::SolveResponse { answer: Some(answered?) }))
     }
 
     async fn solve_stream(
@@ -107,23 +111,47 @@ impl Solver {
         dialogue: D,
         request: Request<Streaming<D::Request>>,
     ) -> Result<Response<Conversation<D>>, Status> {
-        let call = self.0.open_call()?;
-        let (deadline, tally) = (deadline(&request), Tally::new(request.remote_addr()));
+        let (shared, span) = (&self.0, trace::of_call(D::RPC, &request));
+        let call = shared.open_call(D::RPC).inspect_err(|error| shared.metrics.refused(error))?;
+        let (deadline, tally) = (deadline(&request), Tally::new(shared.metrics.clone(), span));
         let requests = request.into_inner();
-        Ok(Response::new(Conversation::new(&self.0, dialogue, requests, deadline, tally, call)))
+        Ok(Response::new(Conversation::new(shared, dialogue, requests, deadline, tally, call)))
     }
 
-    async fn answer(&self, query: &Query) -> Result<Answer, ServiceError> {
+    async fn solve_one(&self, request: pb::SolveRequest) -> Result<pb::Answer, ServiceError> {
+        let _call = self.0.open_call(Rpc::Solve)?;
+        let Some(job) = request.job else {
+            return Err(ServiceError::Misuse("job: is not set, expected a job"));
+        };
+        ServiceError::check_id("job.request_id", &job.request_id)?;
+        let (query, wants_path) = convert::query(&job, &self.0.limits, &mut LastGoal::default())?;
+        let answer = self.answer(&job.request_id, &query).await?;
+        if let Verdict::Failed(failure) = answer.verdict {
+            return Err(failure.into());
+        }
+        Ok(convert::answer(job.request_id, answer, wants_path))
+    }
+
+    async fn answer(&self, request_id: &str, query: &Query) -> Result<Answer, ServiceError> {
         let (sender, receiver) = oneshot::channel();
-        // Nobody listens any more when the caller is gone.
-        let reply = || Reply::new(move |answer| drop(sender.send(answer)));
+        let (metrics, layout) = (self.0.metrics.clone(), LayoutName::of(query));
+        let reply = || {
+            Reply::new(move |answer| {
+                metrics.searched(layout, &answer);
+                // Nobody listens any more when the caller is gone.
+                drop(sender.send(answer));
+            })
+        };
         // The ticket lives as long as the call: a caller that goes gives its job up.
         let _ticket = match self.0.engine.ask(query, reply)? {
             Asked::Now(answer) => return Ok(answer),
             Asked::Found(found) => return Ok(found.read()),
             Asked::Later(ticket) => ticket,
         };
-        Ok(receiver.await.expect("a reply is always sent, if only by its drop"))
+        let span = trace::of_job(request_id);
+        let answer = receiver.await.expect("a reply is always sent, if only by its drop");
+        trace::landed(&span, &answer);
+        Ok(answer)
     }
 }
 
@@ -160,5 +188,8 @@ fn limits(limits: &LimitsConfig) -> pb::Limits {
         max_graph_vertices: small(MAX_CELLS),
         max_pattern_bytes: MAX_PATTERN_BYTES,
         max_kept_states: MAX_KEPT_STATES,
+        max_metrics_connections: MAX_METRICS_CONNECTIONS,
+        max_metrics_header_bytes: MAX_METRICS_HEADER_BYTES,
+        metrics_timeout_ms: METRICS_TIMEOUT_MS,
     }
 }

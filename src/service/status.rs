@@ -7,6 +7,7 @@ use prost::Message;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
+use super::metrics::Shed;
 use crate::config::MAX_REQUEST_ID_BYTES;
 use crate::engine::{Failure, Overload};
 
@@ -96,6 +97,22 @@ impl ServiceError {
                 ErrorDetails::with_error_info("READER_STALLED", DOMAIN, HashMap::new())
             }
             Self::Misuse(_) | Self::Failure(Failure::Panicked) | Self::Deadline => ErrorDetails::new(),
+        }
+    }
+
+    /// How it is counted when it refuses, or gives up, for want of room or because the worker stops.
+    pub(super) fn shed(&self) -> Option<Shed> {
+        match self {
+            Self::Overload(Overload::Queue { .. }) => Some(Shed::Queue),
+            Self::Overload(Overload::InFlight { .. }) => Some(Shed::InFlight),
+            Self::Streams { .. } => Some(Shed::Streams),
+            Self::Draining => Some(Shed::Draining),
+            Self::ReaderStalled { .. } => Some(Shed::Stalled),
+            Self::Invalid { .. }
+            | Self::DuplicateId { .. }
+            | Self::Failure(_)
+            | Self::Misuse(_)
+            | Self::Deadline => None,
         }
     }
 

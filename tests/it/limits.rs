@@ -61,6 +61,9 @@ fn the_server_says_what_its_limits_are() {
             max_graph_vertices: 16,
             max_pattern_bytes: 64 << 20,
             max_kept_states: (7 << 18) - 2,
+            max_metrics_connections: 32,
+            max_metrics_header_bytes: 8192,
+            metrics_timeout_ms: 5000,
         };
         assert_eq!(info.limits, Some(expected));
         assert_eq!((info.version.as_str(), info.workers), (env!("CARGO_PKG_VERSION"), 3));

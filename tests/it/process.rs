@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -14,6 +15,10 @@ use crate::support::{Client, soon, wait_until};
 pub(crate) struct Worker {
     child: Child,
     pub(crate) address: SocketAddr,
+    /// Where its metrics are, if it was asked for them.
+    pub(crate) metrics_address: Option<SocketAddr>,
+    /// Its log lines so far, from when it served.
+    log: Arc<Mutex<Vec<String>>>,
     /// When it was asked for.
     pub(crate) spawned: Instant,
 }
@@ -29,13 +34,25 @@ impl Worker {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let mut metrics_address = None;
         let address = lines.find_map(|line| {
             let line: serde_json::Value = serde_json::from_str(&line).ok()?;
-            line["address"].as_str()?.parse().ok()
+            let address = |name: &str| line[name].as_str()?.parse().ok();
+            metrics_address = metrics_address.or_else(|| address("metrics_address"));
+            address("address")
         });
         // Its log must not fill the pipe.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, address: address.expect("it says where it listens"), spawned }
+        let log = Arc::<Mutex<Vec<_>>>::default();
+        let told = Arc::clone(&log);
+        std::thread::spawn(move || lines.for_each(|line| told.lock().unwrap().push(line)));
+        Self { child, address: address.expect("it says where it listens"), metrics_address, log, spawned }
+    }
+
+    /// The log lines of a message, so far.
+    pub(crate) fn logged(&self, message: &str) -> Vec<serde_json::Value> {
+        let log = self.log.lock().unwrap();
+        let lines = log.iter().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        lines.filter(|line| line["message"] == message).collect()
     }
 
     pub(crate) fn endpoint(&self) -> String {
