@@ -111,9 +111,17 @@ struct State {
     /// The search before it last began to wait.
     flown: Duration,
     waiters: HashMap<WaiterId, Waiter>,
+    /// What the search is logged of, until it is over: a worker that is slow to let go must not
+    /// keep it open.
+    span: Span,
 }
 
 impl State {
+    /// Leaves it no span: one that is let go may be sent, which is no work for a lock.
+    fn take_span(&mut self) -> Span {
+        std::mem::replace(&mut self.span, Span::none())
+    }
+
     /// How long it has been searched for.
     fn flown(&self) -> Duration {
         match self.phase {
@@ -140,8 +148,6 @@ pub(super) struct Flight {
     limits: Arc<Limits>,
     #[cfg(feature = "faults")]
     fault: Option<super::Fault>,
-    /// What the search is logged of.
-    span: Span,
     state: Mutex<State>,
 }
 
@@ -244,14 +250,14 @@ impl Flight {
     fn new(key: FlightKey, query: &Query, deadline: Instant, place: Place) -> Self {
         let limits = Arc::new(Limits::new(deadline, query.max_nodes, query.max_moves));
         let phase = Phase::Waiting(budget(&limits));
-        let state = State { phase, place, flown: Duration::ZERO, waiters: HashMap::with_capacity(1) };
+        let (waiters, span) = (HashMap::with_capacity(1), Span::current());
+        let state = State { phase, place, flown: Duration::ZERO, waiters, span };
         Self {
             key,
             canonical: query.canonical.clone(),
             limits,
             #[cfg(feature = "faults")]
             fault: query.fault,
-            span: Span::current(),
             state: Mutex::new(state),
         }
     }
@@ -278,8 +284,8 @@ impl Flight {
         self.key.alone.is_none()
     }
 
-    pub(super) fn span(&self) -> &Span {
-        &self.span
+    pub(super) fn span(&self) -> Span {
+        self.state().span.clone()
     }
 
     #[cfg(feature = "faults")]
@@ -325,7 +331,7 @@ impl Flight {
     /// who joined after its last look at the limits has widened them.
     #[must_use]
     pub(super) fn land(self: &Arc<Self>, shared: &Shared, landing: &Landing, spent: (u64, u64)) -> bool {
-        let (waiters, solve_time) = {
+        let (waiters, solve_time, span) = {
             let mut state = self.state();
             if let Landing::Stopped(stop) = landing
                 && !self.limits.call_for(*stop, spent.0)
@@ -341,8 +347,9 @@ impl Flight {
             let mut waiters: Vec<Waiter> = std::mem::take(&mut state.waiters).into_values().collect();
             // First come, first answered.
             waiters.sort_unstable_by_key(|waiter| waiter.id);
-            (waiters, solve_time)
+            (waiters, solve_time, state.take_span())
         };
+        drop(span);
         shared.flights.map.remove_if(&self.key, |_, flight| Arc::ptr_eq(flight, self));
         for waiter in waiters {
             shared.clock.forget(waiter.deadline, waiter.id);
@@ -388,14 +395,14 @@ impl Flight {
 
     /// Takes one away, with what his job has cost so far; the last one stops the search.
     fn leave(self: &Arc<Self>, shared: &Shared, id: WaiterId) -> Option<(Waiter, Statistics)> {
-        let (waiter, solve_time, last) = {
+        let (waiter, solve_time, last, _span) = {
             let mut state = self.state();
             let waiter = state.waiters.remove(&id)?;
             let (solve_time, last) = (state.flown(), state.waiters.is_empty());
             if last && let Phase::Waiting(_) = std::mem::replace(&mut state.phase, Phase::Landed) {
                 shared.queue.remove(state.place);
             }
-            (waiter, solve_time, last)
+            (waiter, solve_time, last, last.then(|| state.take_span()))
         };
         shared.clock.forget(waiter.deadline, waiter.id);
         if last {

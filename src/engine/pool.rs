@@ -164,10 +164,10 @@ async fn work(shared: Arc<Shared>, lane: Lane) {
 
 fn fly(shared: &Shared, flight: &Arc<Flight>, lane: Lane) {
     let Some(mut budget) = flight.take_off() else { return };
-    // What is logged from here on is logged of the call that asked first.
-    let _of_call = flight.span().enter();
     loop {
-        match search(shared, flight, lane, &mut budget) {
+        // What a search logs it logs of the call that asked first.
+        let turn = flight.span().in_scope(|| search(shared, flight, lane, &mut budget));
+        match turn {
             Continue(lane) => return flight.wait_again(shared, lane, budget),
             Break(landing) => {
                 if flight.land(shared, &landing, (budget.expanded(), budget.generated())) {

@@ -1,5 +1,5 @@
 //! What a scrape shows: every family by name, unit and meaning, in the text format of
-//! OpenMetrics. What is not counted as it happens is asked of the engine and the system here. README.md has
+//! `OpenMetrics`. What is not counted as it happens is asked of the engine and the system here. README.md has
 //! the same table.
 
 use std::fmt;

@@ -85,8 +85,8 @@ impl Drop for Tally {
     fn drop(&mut self) {
         self.settle();
         let [solved, unsolvable, limit_reached, cancelled, errors] = self.added;
+        let _of_call = self.span.enter();
         tracing::info!(
-            parent: &self.span,
             end = self.end.map_or_else(|| "ABANDONED".to_owned(), |code| format!("{code:?}")),
             solved,
             unsolvable,

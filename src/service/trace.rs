@@ -32,7 +32,7 @@ pub(super) fn of_job(request_id: &str) -> Span {
 /// Says in the span of a job that it got no answer, when that is the worker's fault.
 pub(super) fn landed(span: &Span, answer: &Answer) {
     if let Verdict::Failed(failure @ Failure::Panicked) = answer.verdict {
-        tracing::error!(parent: span, %failure, "no answer");
+        span.in_scope(|| tracing::error!(%failure, "no answer"));
     }
 }
 

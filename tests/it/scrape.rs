@@ -1,4 +1,4 @@
-//! Asks the port for metrics as Prometheus does, by an HTTP client and a reader of OpenMetrics
+//! Asks the port for metrics as Prometheus does, by an HTTP client and a reader of `OpenMetrics`
 //! of its own.
 
 use std::collections::BTreeMap;
@@ -82,7 +82,7 @@ impl Scrape {
         Self::read(&page.body)
     }
 
-    /// Reads a text, which must be as OpenMetrics wants it.
+    /// Reads a text, which must be as `OpenMetrics` wants it.
     fn read(text: &str) -> Self {
         let lines = text.strip_suffix("# EOF\n").expect("it ends with # EOF");
         let (mut families, mut samples) = (BTreeMap::<String, Family>::new(), BTreeMap::new());
@@ -90,11 +90,11 @@ impl Scrape {
         for line in lines.lines() {
             if let Some(told) = line.strip_prefix("# ") {
                 let [what, name, text] = told.splitn(3, ' ').collect::<Vec<_>>().try_into().unwrap();
-                family = name.to_owned();
+                family = String::from(name);
                 let family = families.entry(name.to_owned()).or_default();
                 match what {
-                    "HELP" => family.help = text.to_owned(),
-                    "TYPE" => family.kind = text.to_owned(),
+                    "HELP" => family.help = String::from(text),
+                    "TYPE" => family.kind = String::from(text),
                     "UNIT" => family.unit = Some(text.to_owned()),
                     other => panic!("{other}"),
                 }
