@@ -18,7 +18,7 @@ use super::usage::Usage;
 use crate::config::LimitsConfig;
 use crate::engine::Engine;
 
-/// The media type of what [`text`] writes.
+/// The media type of what [`text()`] writes.
 pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Everything, as of now.
