@@ -10,8 +10,8 @@ use taquin::service::{Metrics, embedded, pb};
 use crate::boards::{self, SOLVED};
 use crate::scrape::{self, Scrape};
 use crate::support::{
-    AT_ONCE, Client, Talk, assert_cancelled, assert_shed, assert_solves, blocker, budget, connect, error_of,
-    job, run, serve, serve_and_connect, soon, wait_until,
+    AT_ONCE, Client, Talk, assert_cancelled, assert_shed, assert_solves, blocker, budget, connect, endpoint,
+    error_of, job, run, serve, serve_and_connect, soon, wait_until,
 };
 
 /// Longer than a table takes on a busy machine.
@@ -40,7 +40,9 @@ fn graph(number: u32) -> pb::Job {
     let layout = Some(pb::sliding_puzzle::Layout::Graph(pb::Graph { vertices: 7, edges }));
     let sliding = pb::SlidingPuzzle { layout, start: vec![1, 2, 3, 4, 5, 0, 6], goal: Vec::new() };
     let problem = Some(pb::job::Problem::Sliding(sliding));
-    pb::Job { request_id: number.to_string(), problem, bypass_table: true, ..pb::Job::default() }
+    // Alone: what searches share is made for each graph anew.
+    let request_id = number.to_string();
+    pb::Job { request_id, problem, bypass_table: true, bypass_cache: true, ..pb::Job::default() }
 }
 
 #[test]
@@ -226,6 +228,38 @@ fn panics_and_what_is_shed_are_counted_by_reason() {
         assert_eq!(scrape::get(port.address(), "/healthz").await.status, 200);
         let of = |what: &str| scrape.count(&format!(r#"taquin_limit{{of="{what}"}}"#));
         assert_eq!((of("queue"), of("jobs_in_flight"), of("calls")), (1, 3, 1));
+    });
+}
+
+#[test]
+fn a_call_into_a_drain_and_a_reader_that_stalls_are_counted_as_shed() {
+    run(async {
+        let limits = LimitsConfig { stall_timeout_ms: 300, ..LimitsConfig::default() };
+        let server = serve(limits, 1).await;
+        let port = scrape::of_server(&server).await;
+        let channel = endpoint(&server).initial_stream_window_size(1 << 10).connect().await.unwrap();
+        let stalled = Talk::open(&Client::new(channel)).await;
+        (0..20_000).for_each(|n| stalled.send(job(n.to_string(), SOLVED)));
+        let shed = async |reason: &str| {
+            Scrape::of(port.address()).await.count(&format!(r#"taquin_shed_total{{reason="{reason}"}}"#))
+        };
+        let start = std::time::Instant::now();
+        while shed("stalled").await == 0 {
+            assert!(start.elapsed() < A_WHILE, "nobody was given up");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let client = connect(&server).await;
+        let mut busy = Talk::open(&client).await;
+        busy.send(job("busy#delay-ms=1500", boards::at(12, 0)));
+        wait_until("it is taken", AT_ONCE, || server.engine().in_flight() == 1).await;
+        let stopped = tokio::spawn(server.stop());
+        while scrape::get(port.address(), "/readyz").await.status == 200 {}
+        let Err(status) = Talk::try_open(&client).await else { panic!("a stream was opened in a drain") };
+        assert_eq!(status.code(), tonic::Code::Unavailable);
+        assert_solves(&busy.answer().await, boards::at(12, 0));
+        drop((busy, stalled));
+        soon(stopped).await.unwrap().unwrap();
+        assert_eq!((shed("stalled").await, shed("draining").await), (1, 1));
     });
 }
 
