@@ -13,6 +13,7 @@ mod job;
 mod panicked;
 mod pool;
 mod queue;
+mod suboptimal;
 mod sweep;
 mod tables;
 
@@ -37,6 +38,7 @@ pub use job::{
 };
 use pool::Pool;
 use queue::Queue;
+pub use suboptimal::Ratio;
 use sweep::{Sweep, Sweeps};
 pub use sweep::{SweepTicket, Swept};
 use tables::Tables;
@@ -183,7 +185,7 @@ impl Engine {
         if let Some(answer) = ruled_out(canonical) {
             return Ok(Asked::Now(answer));
         }
-        if !query.bypass_cache
+        if query.reads_cache()
             && let Some(known) = self.shared.cache.get(&canonical.key())
         {
             return Ok(Asked::Now(query.known(known, Source::Cache)));

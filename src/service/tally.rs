@@ -15,6 +15,7 @@ pub(super) struct Tally {
     end: Option<Code>,
     solved: u64,
     unsolvable: u64,
+    suboptimal: u64,
     limit_reached: u64,
     cancelled: u64,
     errors: u64,
@@ -23,13 +24,24 @@ pub(super) struct Tally {
 impl Tally {
     pub(super) fn new(peer: Option<SocketAddr>) -> Self {
         let since = Instant::now();
-        Self { peer, since, end: None, solved: 0, unsolvable: 0, limit_reached: 0, cancelled: 0, errors: 0 }
+        Self {
+            peer,
+            since,
+            end: None,
+            solved: 0,
+            unsolvable: 0,
+            suboptimal: 0,
+            limit_reached: 0,
+            cancelled: 0,
+            errors: 0,
+        }
     }
 
     pub(super) fn answered(&mut self, answer: &pb::Answer) {
         let count = match answer.outcome {
             Some(Outcome::Solution(_)) => &mut self.solved,
             Some(Outcome::Unsolvable(_)) => &mut self.unsolvable,
+            Some(Outcome::Suboptimal(_)) => &mut self.suboptimal,
             Some(Outcome::LimitReached(_)) => &mut self.limit_reached,
             Some(Outcome::Cancelled(_)) => &mut self.cancelled,
             Some(Outcome::Error(_)) | None => &mut self.errors,
@@ -64,6 +76,7 @@ impl Drop for Tally {
             end = self.end.map_or_else(|| "ABANDONED".to_owned(), |code| format!("{code:?}")),
             solved = self.solved,
             unsolvable = self.unsolvable,
+            suboptimal = self.suboptimal,
             limit_reached = self.limit_reached,
             cancelled = self.cancelled,
             errors = self.errors,

@@ -31,6 +31,7 @@ mod search;
 mod sharing;
 mod stalls;
 mod streams;
+mod suboptimal;
 mod support;
 mod sweep_3x4;
 mod table_files;
