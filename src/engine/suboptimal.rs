@@ -26,7 +26,7 @@ impl Ratio {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 100, so 100 to 10,000")]
     pub fn new(ratio: f64) -> Option<Self> {
         // 1.1 is a little more than 110 hundredths, 1.15 a little less than 115.
-        (1.0..=Self::MAX).contains(&ratio).then(|| Self((ratio * 100.0 + 1e-6) as Cost))
+        (1.0..=Self::MAX).contains(&ratio).then_some(Self((ratio * 100.0 + 1e-6) as Cost))
     }
 
     /// The lower bound from which on a path of this length is within the ratio.
