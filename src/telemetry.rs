@@ -3,6 +3,7 @@
 use std::io;
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::ParseError;
 
 /// How log lines look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -12,6 +13,14 @@ pub enum LogFormat {
     Human,
     /// One JSON object a line
     Json,
+}
+
+/// The directives, if they are such.
+///
+/// # Errors
+/// When they are none.
+pub fn directives(text: &str) -> Result<String, ParseError> {
+    EnvFilter::try_new(text).map(|_| text.to_owned())
 }
 
 /// Starts logging.

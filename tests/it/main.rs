@@ -6,6 +6,7 @@ mod boards;
 mod budgets;
 mod cancel;
 mod cli;
+mod configuration;
 mod domain;
 mod drain;
 mod faults;
