@@ -18,6 +18,8 @@ pub(crate) fn path_of(canonical: Canonical, bypass_cache: bool) -> Query {
         priority: Priority::Normal,
         bypass_cache,
         bypass_table: false,
+        best_path: false,
+        ratio: None,
         fault: None,
     }
 }

@@ -25,7 +25,7 @@ const PARTS: usize = 10;
 /// The fast searches go over each part so many times, the middle one counts.
 const ROUNDS: usize = 21;
 /// States of a goal's half, as in the engine.
-const HALF_STATES: usize = 8192;
+const HALF_STATES: usize = 16384;
 
 fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {

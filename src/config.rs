@@ -2,16 +2,21 @@
 //! knows nothing of what it sets.
 #![expect(clippy::doc_markdown, reason = "doc comments are the help text, which is no Markdown")]
 
+pub mod file;
+pub mod layers;
+mod setting;
+
 use std::net::SocketAddr;
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
 
-use crate::telemetry::LogFormat;
+use crate::telemetry::{LogFormat, directives};
 
 /// Bytes of a request id; not to be set, since answers repeat it.
 pub const MAX_REQUEST_ID_BYTES: usize = 128;
@@ -29,7 +34,9 @@ pub const MAX_METRICS_HEADER_BYTES: u32 = 8192;
 /// Milliseconds a connection on the port for metrics may take in all.
 pub const METRICS_TIMEOUT_MS: u32 = 5000;
 
-/// The settings of a server; each flag has an environment variable.
+/// The settings of a server; each flag has an environment variable, and a key in the
+/// file. What holds between settings is not clap's to say (`requires`,
+/// `conflicts_with`), which does not see the file: [`check`](ServerConfig::check) says it.
 #[derive(Clone, Debug, Args)]
 pub struct ServerConfig {
     /// Address to listen on, as IP:PORT (a name is none); port 0 lets the system choose
@@ -41,8 +48,8 @@ pub struct ServerConfig {
     pub metrics_listen: Option<SocketAddr>,
 
     /// Worker tasks that search, at least 1, and as many more for searches that take long; by default one for each core this process may use
-    #[arg(long, env = "TAQUIN_WORKERS")]
-    pub workers: Option<NonZeroUsize>,
+    #[arg(long, env = "TAQUIN_WORKERS", default_value_t = available(), value_parser = workers)]
+    pub workers: NonZeroUsize,
 
     /// Whether the standard 3x3 goals are swept into a table, and the pattern databases of the 4x4 corner goals made, at the start
     #[arg(long, env = "TAQUIN_SWEEP", value_enum, default_value_t)]
@@ -74,7 +81,7 @@ pub struct ServerConfig {
     pub otlp_endpoint: Option<String>,
 
     /// Which log lines are written: a level, or directives as of tracing-subscriber's EnvFilter
-    #[arg(long, env = "TAQUIN_LOG", default_value = "info")]
+    #[arg(long, env = "TAQUIN_LOG", default_value = "info", value_parser = directives)]
     pub log: String,
 }
 
@@ -155,7 +162,7 @@ pub struct LimitsConfig {
     pub max_streams: u32,
 
     /// Bytes the cache of solved boards may weigh; 0 keeps nothing
-    #[arg(long, env = "TAQUIN_MAX_CACHE_BYTES", default_value_t = DEFAULT.max_cache_bytes)]
+    #[arg(long, env = "TAQUIN_MAX_CACHE_BYTES", default_value_t = DEFAULT.max_cache_bytes, value_parser = any_u64)]
     pub max_cache_bytes: u64,
 
     /// Milliseconds a job may take when it does not say
@@ -183,7 +190,7 @@ pub struct LimitsConfig {
     pub drain_timeout_ms: u32,
 
     /// Bytes that tables made for layouts and goals that are asked often may take
-    #[arg(long, env = "TAQUIN_MAX_TABLE_BYTES", default_value_t = DEFAULT.max_table_bytes)]
+    #[arg(long, env = "TAQUIN_MAX_TABLE_BYTES", default_value_t = DEFAULT.max_table_bytes, value_parser = any_u64)]
     pub max_table_bytes: u64,
 
     /// Boards of one packed message
@@ -191,25 +198,62 @@ pub struct LimitsConfig {
     pub max_packed_boards: u32,
 }
 
-impl ServerConfig {
-    /// The set that was asked for.
-    #[must_use]
-    pub fn set(&self) -> TableSet {
-        let large = self.tables.is_some() || self.on_demand;
-        self.set.unwrap_or(if large { TableSet::Large } else { TableSet::Small })
-    }
+/// Where the pattern databases of the fifteen puzzle come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetSource<'a> {
+    /// The small set, made at the start.
+    Small,
+    /// The large set, read from this folder.
+    LargeFrom(&'a Path),
+    /// The large set, made while boards are served.
+    LargeOnDemand,
+}
 
-    /// As many workers as were asked for, or as are [available](available_workers).
+impl ServerConfig {
+    /// As many workers as are to be.
     #[must_use]
     pub fn workers(&self) -> usize {
-        self.workers.map_or_else(available_workers, NonZeroUsize::get)
+        self.workers.get()
+    }
+
+    /// Whether the settings go together.
+    ///
+    /// # Errors
+    /// Which do not, by flag.
+    pub fn check(&self) -> Result<(), &'static str> {
+        self.set_source().map(|_| ())
+    }
+
+    /// The set that was asked for, and where it comes from.
+    ///
+    /// # Errors
+    /// When `--set`, `--tables` and `--on-demand` do not go together.
+    pub fn set_source(&self) -> Result<SetSource<'_>, &'static str> {
+        match (self.set, &self.tables, self.on_demand) {
+            (_, Some(_), true) => {
+                Err("--tables does not go with --on-demand: the large set is read or made, not both")
+            }
+            (Some(TableSet::Small), Some(_), _) | (Some(TableSet::Small), _, true) => {
+                Err("--set small goes with neither --tables nor --on-demand: both are of the large set")
+            }
+            (Some(TableSet::Large), None, false) => {
+                Err("--set large wants a folder of tables (--tables), or --on-demand to make them")
+            }
+            (_, Some(folder), false) => Ok(SetSource::LargeFrom(folder)),
+            (_, None, true) => Ok(SetSource::LargeOnDemand),
+            (_, None, false) => Ok(SetSource::Small),
+        }
     }
 }
 
 /// One worker for each core this process may use by affinity and by its cgroup.
 #[must_use]
 pub fn available_workers() -> usize {
-    available_parallelism().map_or(1, NonZeroUsize::get)
+    available().get()
+}
+
+fn available() -> NonZeroUsize {
+    available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 impl LimitsConfig {
@@ -227,13 +271,22 @@ impl LimitsConfig {
 }
 
 fn positive_u32(text: &str) -> Result<u32, String> {
-    positive(text.parse().map_err(|error: std::num::ParseIntError| error.to_string())?)
+    whole(text, 1, u32::MAX.into()).map(NonZeroU32::get)
 }
 
 fn positive_u64(text: &str) -> Result<u64, String> {
-    positive(text.parse().map_err(|error: std::num::ParseIntError| error.to_string())?)
+    whole(text, 1, u64::MAX).map(NonZeroU64::get)
 }
 
-fn positive<N: PartialEq + From<u8>>(number: N) -> Result<N, String> {
-    if number == N::from(0) { Err("it must be at least 1".into()) } else { Ok(number) }
+fn any_u64(text: &str) -> Result<u64, String> {
+    whole(text, 0, u64::MAX)
+}
+
+fn workers(text: &str) -> Result<NonZeroUsize, String> {
+    whole(text, 1, usize::MAX as u64)
+}
+
+/// A number of a type that goes from `least` to `most`.
+fn whole<N: FromStr>(text: &str, least: u64, most: u64) -> Result<N, String> {
+    text.parse().map_err(|_| format!("expected a whole number from {least} to {most}"))
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use tracing_subscriber::filter::ParseError;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
@@ -14,6 +15,14 @@ pub enum LogFormat {
     Human,
     /// One JSON object a line
     Json,
+}
+
+/// The directives, if they are such.
+///
+/// # Errors
+/// When they are none.
+pub fn directives(text: &str) -> Result<String, ParseError> {
+    EnvFilter::try_new(text).map(|_| text.to_owned())
 }
 
 /// What hears of spans and events besides.

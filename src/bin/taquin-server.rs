@@ -1,11 +1,13 @@
 //! The worker: reads its settings, serves, drains at a signal.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
+use taquin::config::layers::Layers;
 use taquin::config::{ServerConfig, TableSet};
 use taquin::heuristic::{Progress, build_large};
 use taquin::service::{self, Drained, Metrics, MetricsPort};
@@ -26,8 +28,10 @@ const EXIT_SECOND_SIGNAL: u8 = 4;
 
 /// A gRPC worker that solves sliding-tile boards, shortest path proven
 ///
+/// A setting is a flag, else an environment variable, else a key of the file (--config), else its default.
+///
 /// Exit codes: 0 stopped by a signal, everything answered; 1 could not start; 2 wrong
-/// usage; 3 drain time over, connections cut; 4 ended at once by a second signal.
+/// usage or setting; 3 drain time over, connections cut; 4 ended at once by a second signal.
 #[derive(Parser)]
 #[command(name = "taquin-server", version, verbatim_doc_comment)]
 struct Arguments {
@@ -39,9 +43,11 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Print every setting as TOML, with where it comes from: what the flags before this word, the environment and the file give
+    Config,
     /// Ask a running worker whether it serves: exit code 0 when it does, 1 otherwise
     Healthcheck {
-        /// Where it listens, as http://host:port or host:port; by default where a worker with this environment would
+        /// Where it listens, as http://host:port or host:port; by default where a worker with these settings would
         #[arg(long, value_name = "URL")]
         endpoint: Option<String>,
         /// Milliseconds to wait for its answer
@@ -59,8 +65,8 @@ enum Command {
 enum TablesCommand {
     /// Write the files of a set that are not there or not sound, for --tables: half a minute and 0.7 GB of memory
     Build {
-        /// The set; the small one needs no files
-        #[arg(long, value_enum)]
+        /// The set; the small one has no files
+        #[arg(long, value_enum, default_value_t = TableSet::Large)]
         set: TableSet,
         /// Folder to write to, made if need be
         #[arg(long, value_name = "DIR")]
@@ -70,15 +76,28 @@ enum TablesCommand {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Arguments { command, config } = Arguments::parse();
+    let layers = Layers::read(Arguments::command(), std::env::args_os()).unwrap_or_else(|error| error.exit());
+    let Arguments { command, config } =
+        Arguments::from_arg_matches(layers.matches()).unwrap_or_else(|error| error.exit());
+    let checked = || config.check().unwrap_or_else(|misuse| layers.misuse(misuse).exit());
     let code = match command {
-        None => run(config).await,
+        None => {
+            checked();
+            run(config).await
+        }
+        Some(Command::Config) => {
+            checked();
+            print_settings(&layers)
+        }
         Some(Command::Healthcheck { endpoint, timeout_ms }) => {
             let endpoint = endpoint.unwrap_or_else(|| service::loopback_endpoint(config.listen));
             service::check_health(&endpoint, Duration::from_millis(timeout_ms)).await.map(|()| EXIT_CLEAN)
         }
-        Some(Command::Tables { command: TablesCommand::Build { set, dir } }) => {
-            build_tables(set, &dir).map(|()| EXIT_CLEAN)
+        Some(Command::Tables { command: TablesCommand::Build { set: TableSet::Small, .. } }) => {
+            layers.misuse("--set small: the small set is made at each start, and has no files").exit()
+        }
+        Some(Command::Tables { command: TablesCommand::Build { set: TableSet::Large, dir } }) => {
+            build_tables(&dir).map(|()| EXIT_CLEAN)
         }
     };
     match code {
@@ -90,10 +109,12 @@ async fn main() -> ExitCode {
     }
 }
 
-fn build_tables(set: TableSet, dir: &Path) -> Result<()> {
-    if set == TableSet::Small {
-        return Err("the small set is made at each start, and has no files (--set)".into());
-    }
+fn print_settings(layers: &Layers) -> Result<u8> {
+    std::io::stdout().write_all(layers.to_string().as_bytes())?;
+    Ok(EXIT_CLEAN)
+}
+
+fn build_tables(dir: &Path) -> Result<()> {
     let bar = ProgressBar::no_length().with_style(
         ProgressStyle::with_template("{prefix} {wide_bar} {percent} % {elapsed} (about {eta} left)")
             .expect("a template that was tried"),

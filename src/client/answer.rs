@@ -40,6 +40,15 @@ pub(crate) enum Outcome {
         limit: String,
         /// No path is shorter.
         lower_bound: u32,
+        /// The best path known, replayed, if it was asked for and one was found.
+        best: Option<Vec<Step>>,
+    },
+    /// A path within the ratio that was asked for, replayed.
+    Suboptimal {
+        /// The path.
+        steps: Vec<Step>,
+        /// No path is shorter.
+        lower_bound: u32,
     },
     /// The job was cancelled.
     Cancelled,
@@ -86,6 +95,11 @@ impl Failure {
 
     fn wrong(message: String) -> Outcome {
         Outcome::Failed(Self::new(FailureKind::Wrong, message))
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "the end of a chain of results")]
+    fn broken(error: ReplayError) -> Outcome {
+        Self::wrong(format!("the path does not hold: {error}"))
     }
 
     /// Its code: `MALFORMED_TEXT`, `WRONG_ANSWER`, `NO_ANSWER`, or the server's, as `INVALID_ARGUMENT`.
@@ -150,29 +164,34 @@ fn verdict(board: &Board, goal: Option<&Board>, outcome: Option<answer::Outcome>
     let goal = &*goal.map_or_else(|| Cow::Owned(board.ordered()), Cow::Borrowed);
     match outcome {
         None => Failure::wrong("an answer without an outcome".into()),
-        Some(answer::Outcome::Solution(solution)) => match steps(board, goal, &solution) {
-            Ok(steps) => Outcome::Solved(steps),
-            Err(error) => Failure::wrong(format!("the path does not hold: {error}")),
-        },
+        Some(answer::Outcome::Solution(pb::Solution { distance, moves, vertices })) => {
+            let replayed = steps(board, goal, &pb::Path { length: distance, moves, vertices });
+            replayed.map_or_else(Failure::broken, Outcome::Solved)
+        }
+        Some(answer::Outcome::Suboptimal(pb::Suboptimal { path, lower_bound })) => {
+            let replayed = steps(board, goal, &path.unwrap_or_default());
+            replayed.map_or_else(Failure::broken, |steps| Outcome::Suboptimal { steps, lower_bound })
+        }
         Some(answer::Outcome::Unsolvable(_)) if reachable(board, goal) == Some(true) => {
             Failure::wrong("called unsolvable, but theory says that the goal can be reached".into())
         }
         Some(answer::Outcome::Unsolvable(unsolvable)) => {
             Outcome::Unsolvable(word(unsolvable.reason().as_str_name(), "REASON_"))
         }
-        Some(answer::Outcome::LimitReached(reached)) => Outcome::Limit {
-            limit: word(reached.limit().as_str_name(), "LIMIT_"),
-            lower_bound: reached.lower_bound,
-        },
+        Some(answer::Outcome::LimitReached(reached)) => {
+            let (limit, lower_bound) = (word(reached.limit().as_str_name(), "LIMIT_"), reached.lower_bound);
+            let replayed = reached.best_path.map(|path| steps(board, goal, &path)).transpose();
+            replayed.map_or_else(Failure::broken, |best| Outcome::Limit { limit, lower_bound, best })
+        }
         Some(answer::Outcome::Cancelled(_)) => Outcome::Cancelled,
         Some(answer::Outcome::Error(status)) => Outcome::Failed(status.into()),
     }
 }
 
-fn steps(board: &Board, goal: &Board, solution: &pb::Solution) -> Result<Vec<Step>, ReplayError> {
+fn steps(board: &Board, goal: &Board, path: &pb::Path) -> Result<Vec<Step>, ReplayError> {
     match board.layout {
-        Layout::Grid(_) => replay(board, goal, solution.distance, &solution.moves),
-        Layout::Graph(_) => replay_on_graph(board, goal, solution.distance, &solution.vertices),
+        Layout::Grid(_) => replay(board, goal, path.length, &path.moves),
+        Layout::Graph(_) => replay_on_graph(board, goal, path.length, &path.vertices),
     }
 }
 

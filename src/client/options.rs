@@ -28,7 +28,8 @@ Judges:
   is printed in its place or after it. Arguments are lines of the input.
 
 Output:
-  A board that has no distance is one of: unsolvable, limit>=N, cancelled, error.
+  A board that has no distance is one of: unsolvable, limit>=N, cancelled, error. Before a distance that is not
+  proven stands suboptimal>=N (--max-ratio) or limit>=N (--best-path): no path is shorter than N.
 
 Exit code (the first that holds):
   5    a wrong answer was caught
@@ -134,6 +135,14 @@ pub(crate) struct JobOptions {
     /// The longest path that is of interest [default: any]
     #[arg(long, value_name = "N")]
     max_moves: Option<u32>,
+
+    /// When the time or the states end first, print the best path known by then after `limit>=N`
+    #[arg(long)]
+    best_path: bool,
+
+    /// Take a path proven to be at most so many times as long as a shortest one; printed after `suboptimal>=N`
+    #[arg(long, value_name = "RATIO", conflicts_with = "smallest")]
+    max_ratio: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -196,6 +205,8 @@ impl JobOptions {
             priority: priority.into(),
             bypass_cache: self.bypass.contains(&Bypass::Cache),
             bypass_table: self.bypass.contains(&Bypass::Table),
+            best_path: self.best_path,
+            allow_suboptimal: self.max_ratio.map(|max_ratio| pb::AllowSuboptimal { max_ratio }),
             ..pb::Job::default()
         }
     }

@@ -41,7 +41,7 @@ impl Tally {
         self.boards += 1;
         match outcome {
             _ if judged => {}
-            Outcome::Solved(_) => {}
+            Outcome::Solved(_) | Outcome::Suboptimal { .. } => {}
             Outcome::Unsolvable(_) => self.unsolvable += 1,
             Outcome::Failed(Failure { kind: FailureKind::Wrong, .. }) => self.wrong += 1,
             Outcome::Failed(Failure { kind: FailureKind::Lost, .. }) => self.lost += 1,
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn all_is_counted() {
         let mut out = Vec::new();
-        let limit = Outcome::Limit { limit: "time".into(), lower_bound: 3 };
+        let limit = Outcome::Limit { limit: "time".into(), lower_bound: 3, best: None };
         let outcomes =
             [Outcome::Solved(vec![]), Outcome::Unsolvable("parity".into()), Outcome::Cancelled, limit];
         let mut replies: Vec<_> = outcomes.map(reply).into();

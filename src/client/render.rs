@@ -82,14 +82,18 @@ impl Renderer {
     }
 
     fn line(&self, reply: &Reply) -> String {
-        let Outcome::Solved(steps) = &reply.outcome else { return verdict(&reply.outcome) };
-        let distance = steps.len().to_string();
-        match self.format {
-            Format::Distance => distance,
-            Format::Moves => self.moves(steps),
-            _ if steps.is_empty() => distance,
-            _ => format!("{distance} {}", self.moves(steps)),
+        let Some(steps) = path(&reply.outcome) else { return verdict(&reply.outcome) };
+        let mut words = Vec::new();
+        if !matches!(reply.outcome, Outcome::Solved(_)) {
+            words.push(verdict(&reply.outcome));
         }
+        if self.format != Format::Moves {
+            words.push(steps.len().to_string());
+        }
+        if self.format != Format::Distance && !steps.is_empty() {
+            words.push(self.moves(steps));
+        }
+        words.join(" ")
     }
 
     fn word(&self, step: Step) -> String {
@@ -116,9 +120,10 @@ impl Renderer {
             Some(Layout::Graph(graph)) => (None, Some(graph)),
             None => (None, None),
         };
-        let steps = if let Outcome::Solved(steps) = &reply.outcome { Some(steps) } else { None };
+        let steps = path(&reply.outcome);
         let (limit, lower_bound) = match &reply.outcome {
-            Outcome::Limit { limit, lower_bound } => (Some(limit), Some(lower_bound)),
+            Outcome::Limit { limit, lower_bound, .. } => (Some(limit), Some(lower_bound)),
+            Outcome::Suboptimal { lower_bound, .. } => (None, Some(lower_bound)),
             _ => (None, None),
         };
         let (argument, line) = match reply.item.place {
@@ -154,7 +159,7 @@ impl Renderer {
 
     /// Each position as rows with a comment above and an empty line below.
     fn drawn(&self, reply: &Reply) -> String {
-        let (Outcome::Solved(steps), Ok(start)) = (&reply.outcome, &reply.item.board) else {
+        let (Some(steps), Ok(start)) = (path(&reply.outcome), &reply.item.board) else {
             return format!(
                 "# board {}, {}: {}\n\n",
                 reply.item.index,
@@ -163,8 +168,12 @@ impl Renderer {
             );
         };
         let moves = if steps.len() == 1 { "move" } else { "moves" };
-        let mut text =
-            format!("# board {}, {}: {} {moves}\n", reply.item.index, reply.item.place, steps.len());
+        let said = match &reply.outcome {
+            Outcome::Solved(_) => String::new(),
+            unproven => format!("{}, ", verdict(unproven)),
+        };
+        let (index, place) = (reply.item.index, &reply.item.place);
+        let mut text = format!("# board {index}, {place}: {said}{} {moves}\n", steps.len());
         let mut board = start.clone();
         draw(&mut text, &board);
         for (number, &step) in (1..).zip(steps) {
@@ -185,7 +194,9 @@ fn judged(judge: &Judge, index: u64, outcome: &Outcome) -> Option<String> {
             Print::Letters => steps.iter().map(|step| step.blank.to_string().to_lowercase()).collect(),
         },
         Outcome::Unsolvable(_) => judge.unsolvable?.to_owned(),
-        Outcome::Limit { .. } | Outcome::Cancelled | Outcome::Failed(_) => return None,
+        Outcome::Suboptimal { .. } | Outcome::Limit { .. } | Outcome::Cancelled | Outcome::Failed(_) => {
+            return None;
+        }
     };
     let between = if index > 1 { judge.between } else { "" };
     Some(format!("{between}{line}\n"))
@@ -202,10 +213,21 @@ fn draw(text: &mut String, board: &Board) {
     text.push('\n');
 }
 
-/// What stands in the place of a distance where there is none.
+/// The path that is known, shortest or not.
+fn path(outcome: &Outcome) -> Option<&Vec<Step>> {
+    match outcome {
+        Outcome::Solved(steps) | Outcome::Suboptimal { steps, .. } => Some(steps),
+        Outcome::Limit { best, .. } => best.as_ref(),
+        Outcome::Unsolvable(_) | Outcome::Cancelled | Outcome::Failed(_) => None,
+    }
+}
+
+/// What stands in the place of a distance where there is none, and before one that is not proven.
 pub(super) fn verdict(outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Limit { lower_bound, .. } => format!("limit>={lower_bound}"),
+        Outcome::Limit { lower_bound, .. } | Outcome::Suboptimal { lower_bound, .. } => {
+            format!("{}>={lower_bound}", name(outcome))
+        }
         other => name(other).to_owned(),
     }
 }
@@ -214,6 +236,7 @@ fn name(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Solved(_) => "solved",
         Outcome::Unsolvable(_) => "unsolvable",
+        Outcome::Suboptimal { .. } => "suboptimal",
         Outcome::Limit { .. } => "limit",
         Outcome::Cancelled => "cancelled",
         Outcome::Failed(_) => "error",
@@ -282,7 +305,7 @@ mod tests {
 
     #[test]
     fn other_outcomes_are_words() {
-        let limit = Outcome::Limit { limit: "nodes".into(), lower_bound: 12 };
+        let limit = Outcome::Limit { limit: "nodes".into(), lower_bound: 12, best: None };
         for format in [Format::Path, Format::Distance, Format::Moves] {
             let word = |outcome| text(format, Notation::Blank, &reply("123456870", outcome));
             assert_eq!(word(Outcome::Unsolvable("parity".into())), "unsolvable\n");
@@ -322,7 +345,7 @@ mod tests {
         assert_eq!(answer("uva-652", 1, &none).unwrap(), "unsolvable\n");
         assert_eq!(answer("uva-652", 2, &Outcome::Solved(vec![])).unwrap(), "\n\n");
         assert_eq!(answer("luogu-p1379", 1, &none), None);
-        let limit = Outcome::Limit { limit: "time".into(), lower_bound: 3 };
+        let limit = Outcome::Limit { limit: "time".into(), lower_bound: 3, best: None };
         assert_eq!(answer("acwing-845", 1, &limit), None);
     }
 

@@ -11,8 +11,8 @@ use crate::domain::sliding::{
     Canonical, Cell, Layout, Packed32, Packing, Position, Shape, SlidingSpace, WideSpace,
 };
 use crate::heuristic::{DistanceSum, LinearConflict, MisplacedTiles, PatternSum};
-use crate::search::{Budget, Outcome, Stop, a_star, bidirectional, breadth_first, ida_star};
-use crate::space::{Guide, Heuristic};
+use crate::search::{Budget, Outcome, Stop, a_star, bidirectional, breadth_first, ida_star, weighted_a_star};
+use crate::space::{Cost, Guide, Heuristic};
 
 /// States that a search may keep: every board of 2x5, and as many as a hash map of 2^21 places holds,
 /// less the two ends of a search. They take some 70 MB, those of A* up to 130.
@@ -44,7 +44,7 @@ pub(super) fn length_of(algorithm: Algorithm, layout: &Layout) -> Length {
 }
 
 /// Boards of more than nine cells.
-fn is_wide(layout: &Layout) -> bool {
+pub(super) fn is_wide(layout: &Layout) -> bool {
     layout.cells() > Packed32::CELLS
 }
 
@@ -122,6 +122,19 @@ fn solve_wide(
     Break(question.by_ida_star(&question.bound, budget))
 }
 
+/// A path that is at most `percent` / 100 times as long as a shortest one.
+pub(super) fn weighted(canonical: &Canonical, percent: Cost, budget: &mut Budget) -> Outcome<Cell> {
+    let (layout, goal) = (canonical.goal().frame().layout().clone(), canonical.goal().board());
+    if is_wide(&layout) {
+        let space = WideSpace::new(layout);
+        let bound = LinearConflict::new(&space, goal);
+        return Question { space, canonical, bound }.weighted(percent, budget);
+    }
+    let space = SlidingSpace::<Packed32>::new(layout);
+    let bound = DistanceSum::new(&space, goal);
+    Question { space, canonical, bound }.weighted(percent, budget)
+}
+
 /// IDA*, which may take long: what is not quick goes on among the heavy, so that it never
 /// holds up what is.
 fn in_turn(
@@ -169,6 +182,12 @@ where
             }
             Algorithm::IdaStar => self.by_ida_star(&self.bound, budget),
         }
+    }
+
+    /// By weighted A*.
+    fn weighted(&self, percent: Cost, budget: &mut Budget) -> Outcome<Cell> {
+        let (start, goal) = self.ends();
+        weighted_a_star::search(&self.space, &self.bound, percent, &start, &goal, budget)
     }
 
     /// By IDA*, as a guide leads it.

@@ -6,7 +6,7 @@
 //! cache; and no reply is sent under any of them.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use dashmap::DashMap;
@@ -18,21 +18,23 @@ use tracing::Span;
 use super::choice::{self, MAX_KEPT_STATES};
 use super::job::{Known, Limit, verdict};
 use super::queue::{Lane, Place};
+use super::suboptimal::Aim;
 use super::{
     Algorithm, Answer, Asked, Failure, Overload, Query, Reply, Shared, Source, Statistics, Verdict, Work,
 };
-use crate::domain::sliding::{Canonical, Key};
+use crate::domain::sliding::{Canonical, Cell, Key, Path, Solution};
 use crate::search::{Budget, Limits, Stop};
 use crate::space::Cost;
 
 /// A waiter's number, never used twice.
 pub(super) type WaiterId = u64;
 
-/// Who may share a search: same board and same algorithm, unless one wants to fly alone.
+/// Who may share a search: same board, same algorithm and same aim, unless one wants to fly alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct FlightKey {
     board: Key,
     algorithm: Algorithm,
+    aim: Option<Aim>,
     alone: Option<WaiterId>,
 }
 
@@ -146,6 +148,8 @@ pub(super) struct Flight {
     key: FlightKey,
     canonical: Canonical,
     limits: Arc<Limits>,
+    /// The best path known before a shortest one is proven, where that is wanted.
+    best: OnceLock<Vec<Cell>>,
     #[cfg(feature = "faults")]
     fault: Option<super::Fault>,
     state: Mutex<State>,
@@ -194,7 +198,7 @@ pub(super) fn board(
     let id = shared.flights.next_waiter();
     let alone = query.bypass_cache.then_some(id);
     let algorithm = choice::search_of(query.algorithm, query.canonical.goal().frame().layout());
-    let key = FlightKey { board: query.canonical.key(), algorithm, alone };
+    let key = FlightKey { board: query.canonical.key(), algorithm, aim: Aim::of(query), alone };
     let waiter = |source, flown_before| Waiter {
         id,
         canonical: query.canonical.clone(),
@@ -222,7 +226,7 @@ pub(super) fn board(
         }
     }
     // A flight that landed since the first look has left its answer in the cache.
-    if !query.bypass_cache
+    if query.reads_cache()
         && let Some(known) = shared.cache.peek(&key.board)
     {
         return Ok(Asked::Now(query.known(known, Source::Cache)));
@@ -256,6 +260,7 @@ impl Flight {
             key,
             canonical: query.canonical.clone(),
             limits,
+            best: OnceLock::new(),
             #[cfg(feature = "faults")]
             fault: query.fault,
             state: Mutex::new(state),
@@ -286,6 +291,20 @@ impl Flight {
 
     pub(super) fn span(&self) -> Span {
         self.state().span.clone()
+    }
+
+    /// Finds a path that is quick to find, if one is wanted.
+    ///
+    /// # Errors
+    /// [`Stop::Enough`] when it is as good as what was asked for.
+    pub(super) fn find_quick_path(&self, budget: &mut Budget) -> Result<(), Stop> {
+        let Some(aim) = self.key.aim else { return Ok(()) };
+        if self.best.get().is_none()
+            && let Some(path) = aim.quick_path(&self.canonical, budget)
+        {
+            self.best.set(path).expect("only the one worker that has it sets it");
+        }
+        self.best.get().map_or(Ok(()), |path| budget.content_with(aim.enough(path)))
     }
 
     #[cfg(feature = "faults")]
@@ -365,29 +384,49 @@ impl Flight {
         match landing {
             Landing::Known(known) => verdict(&waiter.canonical, known.clone(), waiter.max_moves),
             Landing::Stopped(Stop::Cancelled) => Verdict::Failed(Failure::Stopped),
-            Landing::Stopped(Stop::Time) => self.stopped_by(Limit::Time, waiter.max_moves),
-            Landing::Stopped(Stop::Nodes | Stop::Kept) => self.stopped_by(Limit::Nodes, waiter.max_moves),
-            Landing::Stopped(Stop::Moves) => self.stopped_by(Limit::Moves, waiter.max_moves),
+            Landing::Stopped(Stop::Time) => self.stopped_by(Limit::Time, waiter),
+            Landing::Stopped(Stop::Nodes | Stop::Kept) => self.stopped_by(Limit::Nodes, waiter),
+            Landing::Stopped(Stop::Moves) => self.stopped_by(Limit::Moves, waiter),
+            Landing::Stopped(Stop::Enough) => self.enough_for(waiter),
             Landing::Panicked => Verdict::Failed(Failure::Panicked),
         }
     }
 
     /// What one who waited is told of a search that was stopped: when it has proven
     /// that his own number of moves is too small, just that.
-    fn stopped_by(&self, limit: Limit, max_moves: Cost) -> Verdict {
+    fn stopped_by(&self, limit: Limit, waiter: &Waiter) -> Verdict {
+        let max_moves = waiter.max_moves;
         match self.limits.proven() {
             proven if proven > max_moves => {
-                Verdict::LimitReached { limit: Limit::Moves, lower_bound: max_moves + 1 }
+                Verdict::LimitReached { limit: Limit::Moves, lower_bound: max_moves + 1, best: None }
             }
             // A flight is never that of a solved board, so one move is proven from the start.
-            proven => Verdict::LimitReached { limit, lower_bound: proven.max(1) },
+            proven => {
+                Verdict::LimitReached { limit, lower_bound: proven.max(1), best: self.best_for(waiter) }
+            }
         }
+    }
+
+    /// What one is told for whom the path known is good enough.
+    fn enough_for(&self, waiter: &Waiter) -> Verdict {
+        let path = self.best_for(waiter).expect("a path is known before a bound can be enough for it");
+        match self.limits.proven() {
+            proven if proven == path.distance() => Verdict::Solved(path),
+            lower_bound => Verdict::Suboptimal { path, lower_bound },
+        }
+    }
+
+    /// The best path known, in the labels of one who waits.
+    fn best_for(&self, waiter: &Waiter) -> Option<Solution> {
+        let (goal, start) = (waiter.canonical.goal(), waiter.canonical.start());
+        let path = Path::along(goal.frame().layout(), start.cell_of(0), self.best.get()?).next();
+        path.map(|path| Solution::new(goal, start, path))
     }
 
     /// Answers one whose time is over.
     pub(super) fn expire(self: &Arc<Self>, shared: &Shared, waiter: WaiterId) {
         if let Some((waiter, statistics)) = self.leave(shared, waiter) {
-            let verdict = self.stopped_by(Limit::Time, waiter.max_moves);
+            let verdict = self.stopped_by(Limit::Time, &waiter);
             let source = waiter.source;
             waiter.answer(Answer { verdict, source, statistics });
         }

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::suboptimal::{self, Ratio};
 use crate::domain::sliding::{Canonical, Obstacle, Path, Solution};
 use crate::space::Cost;
 
@@ -59,12 +60,23 @@ pub struct Query {
     pub bypass_cache: bool,
     /// Do not look in the tables.
     pub bypass_table: bool,
+    /// Should a budget end first, the best path known by then is wanted.
+    pub best_path: bool,
+    /// How many times as long as a shortest path a path may be. Boards of at most nine cells are
+    /// answered with shortest ones all the same.
+    pub ratio: Option<Ratio>,
     /// What goes wrong on purpose.
     #[cfg(feature = "faults")]
     pub fault: Option<super::Fault>,
 }
 
 impl Query {
+    /// Whether an answer in the cache is taken. One is a shortest path: where less is enough, what is
+    /// answered would depend on whether somebody has asked for more before.
+    pub(super) fn reads_cache(&self) -> bool {
+        !self.bypass_cache && suboptimal::ratio(self).is_none()
+    }
+
     /// The answer to a board of which all is known.
     pub(super) fn known(&self, known: Known, source: Source) -> Answer {
         Answer::at_once(verdict(&self.canonical, known, self.max_moves), source)
@@ -93,7 +105,7 @@ pub(super) fn within(solution: Solution, max_moves: Cost) -> Verdict {
     } else {
         // What a search under this limit would have proven, so that answers do not
         // depend on what the cache happens to hold.
-        Verdict::LimitReached { limit: Limit::Moves, lower_bound: max_moves + 1 }
+        Verdict::LimitReached { limit: Limit::Moves, lower_bound: max_moves + 1, best: None }
     }
 }
 
@@ -119,6 +131,15 @@ pub enum Verdict {
     LimitReached {
         /// Which limit.
         limit: Limit,
+        /// No path is shorter: proven.
+        lower_bound: Cost,
+        /// The best path known, where it was asked for and one was found.
+        best: Option<Solution>,
+    },
+    /// A path within the ratio that was asked for.
+    Suboptimal {
+        /// The path.
+        path: Solution,
         /// No path is shorter: proven.
         lower_bound: Cost,
     },

@@ -13,6 +13,7 @@ mod job;
 mod panicked;
 mod pool;
 mod queue;
+mod suboptimal;
 mod sweep;
 mod tables;
 
@@ -39,6 +40,7 @@ use panicked::Panics;
 use pool::Pool;
 use queue::Queue;
 pub use queue::QueueStatistics;
+pub use suboptimal::Ratio;
 use sweep::{Sweep, Sweeps};
 pub use sweep::{SweepTicket, Swept};
 use tables::Tables;
@@ -187,7 +189,7 @@ impl Engine {
         if let Some(answer) = ruled_out(canonical) {
             return Ok(Asked::Now(answer));
         }
-        if !query.bypass_cache
+        if query.reads_cache()
             && let Some(known) = self.shared.cache.get(&canonical.key())
         {
             return Ok(Asked::Now(query.known(known, Source::Cache)));

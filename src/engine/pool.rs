@@ -185,6 +185,9 @@ fn search(shared: &Shared, flight: &Flight, lane: Lane, budget: &mut Budget) -> 
         if let Some(fault) = flight.fault() {
             fault.strike(super::FaultOf::Worker, flight.limits());
         }
+        if let Err(stop) = flight.find_quick_path(budget) {
+            return Break(Err(stop));
+        }
         let kept = flight.is_remembered().then_some(&shared.tables);
         choice::solve(flight.canonical(), flight.algorithm(), lane, kept, &shared.guides, budget)
     });

@@ -17,12 +17,12 @@ use crate::table::Table;
 /// Searches towards one goal before it gets a table of its own: a sweep of nine cells costs
 /// about as much as a few hundred searches, and one that was asked so often will be again.
 const ASKED_OFTEN: u32 = 64;
-/// States of a goal's half: enough that a random 3x3 board is some 165 expansions from
-/// it, and few enough to stay near the processor.
-const HALF_STATES: usize = 8192;
+/// States of a goal's half: enough that a random 3x3 board is some 60 expansions from
+/// it, and few enough to be made in a millisecond.
+const HALF_STATES: usize = 16384;
 /// What a search must be allowed to expand to make a goal's half: more than most of them need.
 const HALF_BUDGET_NODES: u64 = 100_000;
-/// Bytes that goal halves may take: some fifty.
+/// Bytes that goal halves may take: some thirty.
 const HALVES_BYTES: u64 = 8 << 20;
 /// Bytes that counts of goals asked may take: some thousands.
 const COUNTS_BYTES: u64 = 1 << 20;

@@ -83,7 +83,7 @@ impl Limits {
             Stop::Time => self.is_over(),
             Stop::Nodes => expanded >= self.nodes.load(Relaxed),
             // Nobody who waits can change that.
-            Stop::Kept => true,
+            Stop::Kept | Stop::Enough => true,
             Stop::Moves => self.proven() > self.moves.load(Relaxed),
             Stop::Cancelled => self.is_cancelled(),
         }
@@ -121,13 +121,15 @@ pub struct Budget {
     room: u64,
     /// States after which its turn is over.
     turn: u64,
+    /// The lower bound that is enough for whoever asked.
+    enough: Cost,
 }
 
 impl Budget {
     /// A budget of which nothing is spent.
     #[must_use]
     pub fn new(limits: Arc<Limits>) -> Self {
-        Self { limits, expanded: 0, generated: 0, room: u64::MAX, turn: u64::MAX }
+        Self { limits, expanded: 0, generated: 0, room: u64::MAX, turn: u64::MAX, enough: Cost::MAX }
     }
 
     /// The budget of a search that keeps at most so many states.
@@ -213,10 +215,21 @@ impl Budget {
     /// Says that no path is shorter than `bound`.
     ///
     /// # Errors
-    /// [`Stop::Moves`] when only shorter ones are of interest.
+    /// [`Stop::Moves`] when only shorter ones are of interest, [`Stop::Enough`] when that is all
+    /// that was wanted.
     pub fn prove(&mut self, bound: Cost) -> Result<(), Stop> {
-        self.limits.proven.fetch_max(bound, Relaxed);
-        self.heed(Stop::Moves)
+        let proven = self.limits.proven.fetch_max(bound, Relaxed).max(bound);
+        self.heed(Stop::Moves)?;
+        if proven >= self.enough { Err(Stop::Enough) } else { Ok(()) }
+    }
+
+    /// Takes a proof that no path is shorter than `enough` for as good as a path.
+    ///
+    /// # Errors
+    /// [`Stop::Enough`] when that has been proven already.
+    pub fn content_with(&mut self, enough: Cost) -> Result<(), Stop> {
+        self.enough = enough;
+        self.prove(0)
     }
 
     fn heed(&self, stop: Stop) -> Result<(), Stop> {

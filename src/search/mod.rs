@@ -3,7 +3,7 @@
 //! [`Outcome`]. They know no puzzle, print nothing and never run past their budget.
 //!
 //! Each returns the *same* path: the shortest one whose actions come first in the
-//! order of the space.
+//! order of the space. Weighted A* alone is content with less.
 
 pub mod a_star;
 pub mod bidirectional;
@@ -14,6 +14,7 @@ pub mod ida_star;
 mod outcome;
 mod smallest_path;
 mod wave;
+pub mod weighted_a_star;
 
 pub use budget::{Budget, Limits};
 pub use outcome::{Outcome, Stop};

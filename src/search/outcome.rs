@@ -17,6 +17,8 @@ pub enum Stop {
     Kept,
     /// Every path is longer than was of interest.
     Moves,
+    /// What is proven is [enough](super::Budget::content_with) for whoever asked.
+    Enough,
     /// Nobody waits for the answer any more.
     Cancelled,
 }

@@ -7,9 +7,9 @@ use super::pb;
 use super::status::ServiceError;
 use crate::config::{LimitsConfig, MAX_REQUEST_ID_BYTES};
 use crate::domain::sliding::{
-    Board, Cell, Instance, Invalid, LastGoal, Layout, MAX_CELLS, Obstacle, Setup, Shared,
+    Board, Cell, Instance, Invalid, LastGoal, Layout, MAX_CELLS, Obstacle, Setup, Shared, Solution,
 };
-use crate::engine::{Algorithm, Answer, Limit, Priority, Query, Source, Statistics, Verdict};
+use crate::engine::{Algorithm, Answer, Limit, Priority, Query, Ratio, Source, Statistics, Verdict};
 use crate::space::Cost;
 
 /// What a job asks for, checked, and whether its answer must hold the path; `last` is the
@@ -41,6 +41,8 @@ pub(super) fn query(
         priority: priority(job.priority)?,
         bypass_cache: job.bypass_cache,
         bypass_table: job.bypass_table,
+        best_path: job.best_path,
+        ratio: ratio(job.allow_suboptimal, objective)?,
         #[cfg(feature = "faults")]
         fault: crate::engine::Fault::from_name(&job.request_id),
     };
@@ -53,6 +55,19 @@ enum Objective {
     Distance,
     Shortest,
     Smallest,
+}
+
+fn ratio(allowed: Option<pb::AllowSuboptimal>, objective: Objective) -> Result<Option<Ratio>, ServiceError> {
+    let Some(pb::AllowSuboptimal { max_ratio }) = allowed else { return Ok(None) };
+    if objective == Objective::Smallest {
+        let description = "is set, expected SHORTEST_PATH or DISTANCE as the objective: SMALLEST_PATH is one of the shortest";
+        return Err(ServiceError::invalid("job.allow_suboptimal", description));
+    }
+    let wrong = || {
+        let description = format!("is {max_ratio}, expected 1 to {}", Ratio::MAX);
+        ServiceError::invalid("job.allow_suboptimal.max_ratio", description)
+    };
+    Ratio::new(max_ratio).map(Some).ok_or_else(wrong)
 }
 
 fn objective(number: i32) -> Result<Objective, ServiceError> {
@@ -244,15 +259,11 @@ fn outcome(verdict: Verdict, wants_path: bool) -> pb::answer::Outcome {
     use pb::answer::Outcome;
     match verdict {
         Verdict::Solved(solution) => {
-            let distance = solution.distance();
-            Outcome::Solution(if !wants_path {
-                pb::Solution { distance, ..Default::default() }
-            } else if let Some(moves) = solution.letters() {
-                pb::Solution { distance, moves, ..Default::default() }
-            } else {
-                let vertices = solution.cells().iter().map(|&cell| u32::from(cell) + 1).collect();
-                pb::Solution { distance, vertices, ..Default::default() }
-            })
+            let (moves, vertices) = moves(&solution, wants_path);
+            Outcome::Solution(pb::Solution { distance: solution.distance(), moves, vertices })
+        }
+        Verdict::Suboptimal { path: known, lower_bound } => {
+            Outcome::Suboptimal(pb::Suboptimal { path: Some(path(&known, wants_path)), lower_bound })
         }
         Verdict::Unsolvable(obstacle) => {
             let reason = match obstacle {
@@ -264,17 +275,34 @@ fn outcome(verdict: Verdict, wants_path: bool) -> pb::answer::Outcome {
             };
             Outcome::Unsolvable(pb::Unsolvable { reason: reason.into() })
         }
-        Verdict::LimitReached { limit, lower_bound } => {
+        Verdict::LimitReached { limit, lower_bound, best } => {
             let limit = match limit {
                 Limit::Time => pb::limit_reached::Limit::Time,
                 Limit::Nodes => pb::limit_reached::Limit::Nodes,
                 Limit::Moves => pb::limit_reached::Limit::Moves,
             };
-            Outcome::LimitReached(pb::LimitReached { limit: limit.into(), lower_bound })
+            let best_path = best.map(|known| path(&known, wants_path));
+            Outcome::LimitReached(pb::LimitReached { limit: limit.into(), lower_bound, best_path })
         }
         Verdict::Cancelled => Outcome::Cancelled(pb::Cancelled {}),
         Verdict::Failed(failure) => Outcome::Error(ServiceError::from(failure).to_outcome()),
     }
+}
+
+fn path(known: &Solution, wants_path: bool) -> pb::Path {
+    let (moves, vertices) = moves(known, wants_path);
+    pb::Path { length: known.distance(), moves, vertices }
+}
+
+/// The letters of a path on a grid, the vertices of one on a graph, if they are wanted.
+fn moves(path: &Solution, wanted: bool) -> (String, Vec<u32>) {
+    if !wanted {
+        return Default::default();
+    }
+    path.letters().map_or_else(
+        || (String::new(), path.cells().iter().map(|&cell| u32::from(cell) + 1).collect()),
+        |letters| (letters, Vec::new()),
+    )
 }
 
 fn statistics(statistics: Statistics) -> Option<pb::Statistics> {

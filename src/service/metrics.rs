@@ -63,7 +63,7 @@ impl Default for Counts {
             serving: OnceLock::new(),
             draining: OnceLock::new(),
         };
-        for kind in [Kind::Solved, Kind::Unsolvable, Kind::Limit] {
+        for kind in [Kind::Solved, Kind::Unsolvable, Kind::Suboptimal, Kind::Limit] {
             for source in [Source::Rule, Source::Table, Source::Cache, Source::Coalesced, Source::Search] {
                 drop(counts.answers.get_or_create(&labels(kind, source)));
             }
@@ -190,12 +190,14 @@ impl Drop for Present {
 pub(super) enum Kind {
     Solved,
     Unsolvable,
+    Suboptimal,
     Limit,
     Cancelled,
     Error,
 }
 
-const KINDS: [Kind; 5] = [Kind::Solved, Kind::Unsolvable, Kind::Limit, Kind::Cancelled, Kind::Error];
+pub(super) const KINDS: [Kind; 6] =
+    [Kind::Solved, Kind::Unsolvable, Kind::Suboptimal, Kind::Limit, Kind::Cancelled, Kind::Error];
 const SOURCES: [Source; 6] =
     [Source::Unspecified, Source::Rule, Source::Table, Source::Cache, Source::Coalesced, Source::Search];
 
@@ -203,6 +205,7 @@ fn labels(kind: Kind, source: Source) -> [(&'static str, &'static str); 2] {
     let outcome = match kind {
         Kind::Solved => "solved",
         Kind::Unsolvable => "unsolvable",
+        Kind::Suboptimal => "suboptimal",
         Kind::Limit => "limit",
         Kind::Cancelled => "cancelled",
         Kind::Error => "error",
@@ -232,6 +235,7 @@ impl Answers {
         let kind = match answer.outcome {
             Some(Outcome::Solution(_)) => Kind::Solved,
             Some(Outcome::Unsolvable(_)) => Kind::Unsolvable,
+            Some(Outcome::Suboptimal(_)) => Kind::Suboptimal,
             Some(Outcome::LimitReached(_)) => Kind::Limit,
             Some(Outcome::Cancelled(_)) => Kind::Cancelled,
             Some(Outcome::Error(_)) | None => Kind::Error,

@@ -19,7 +19,7 @@ use super::pb::FILE_DESCRIPTOR_SET;
 use super::pb::solver_service_server::SolverServiceServer;
 use super::shared::{Drain, Shared};
 use super::solver::Solver;
-use crate::config::{LimitsConfig, MAX_UNREAD_BYTES, ServerConfig, Sweep, TableSet};
+use crate::config::{LimitsConfig, MAX_UNREAD_BYTES, ServerConfig, SetSource, Sweep};
 use crate::engine::{Engine, EngineConfig};
 use crate::heuristic::load_large;
 
@@ -42,29 +42,21 @@ const FLUSH_TIME: Duration = Duration::from_secs(1);
 /// Starts the engine of a server with these settings, the tables of `--tables` read and checked first.
 ///
 /// # Errors
-/// When a table is not as it must be, or the system gives no thread.
+/// When the settings do not go together, a table is not as it must be, or the system gives no thread.
 ///
 /// # Panics
 /// Outside a tokio runtime.
 pub fn start_configured(config: &ServerConfig) -> Result<Engine, Box<dyn std::error::Error + Send + Sync>> {
-    let (large, make_large) = match (config.set(), &config.tables) {
-        (TableSet::Small, tables) if tables.is_some() || config.on_demand => {
-            return Err(
-                "--set small goes with neither --tables nor --on-demand: both are of the large set".into()
-            );
-        }
-        (TableSet::Small, _) => (None, false),
-        (TableSet::Large, Some(_)) if config.on_demand => {
-            return Err(
-                "--tables does not go with --on-demand: the large set is read or made, not both".into()
-            );
-        }
-        (TableSet::Large, Some(folder)) => (Some(load_large(folder)?), false),
-        (TableSet::Large, None) if config.on_demand => (None, true),
-        (TableSet::Large, None) => {
-            return Err("--set large wants a folder of tables (--tables), or --on-demand to make them".into());
-        }
+    let source = config.set_source()?;
+    // Refused before a worker is started.
+    let large = match source {
+        SetSource::LargeFrom(folder) => Some(load_large(folder).map_err(|error| {
+            let folder = folder.display();
+            format!("{error} (`taquin-server tables build --dir {folder}` writes what is missing or damaged)")
+        })?),
+        SetSource::Small | SetSource::LargeOnDemand => None,
     };
+    let make_large = source == SetSource::LargeOnDemand;
     let small = engine_config(&config.limits, config.workers(), config.sweep);
     let engine = Engine::start(EngineConfig { make_large, ..small })?;
     if let Some(large) = large {

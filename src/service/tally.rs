@@ -6,7 +6,7 @@ use std::time::Instant;
 use tonic::Code;
 use tracing::Span;
 
-use super::metrics::{Answers, Kind, Metrics};
+use super::metrics::{Answers, KINDS, Kind, Metrics};
 use super::pb::{self, PackedOutcome, Source};
 
 /// Answers that are added to the worker's counts at once: its threads meet so much less often.
@@ -24,13 +24,13 @@ pub(super) struct Tally {
     fresh: Answers,
     unsettled: u32,
     /// Added, by kind.
-    added: [u64; 5],
+    added: [u64; KINDS.len()],
 }
 
 impl Tally {
     pub(super) fn new(metrics: Metrics, span: Span) -> Self {
         let (since, fresh) = (Instant::now(), Answers::default());
-        Self { metrics, span, since, end: None, fresh, unsettled: 0, added: [0; 5] }
+        Self { metrics, span, since, end: None, fresh, unsettled: 0, added: [0; KINDS.len()] }
     }
 
     pub(super) fn span(&self) -> &Span {
@@ -84,12 +84,13 @@ impl Tally {
 impl Drop for Tally {
     fn drop(&mut self) {
         self.settle();
-        let [solved, unsolvable, limit_reached, cancelled, errors] = self.added;
+        let [solved, unsolvable, suboptimal, limit_reached, cancelled, errors] = self.added;
         let _of_call = self.span.enter();
         tracing::info!(
             end = self.end.map_or_else(|| "ABANDONED".to_owned(), |code| format!("{code:?}")),
             solved,
             unsolvable,
+            suboptimal,
             limit_reached,
             cancelled,
             errors,

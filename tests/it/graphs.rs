@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use crate::support::{Talk, budget, error_of, limit_of, run, serve_and_connect};
 
-fn graph_job(vertices: u32, edges: &[(u32, u32)], start: Vec<u32>, goal: Vec<u32>) -> pb::Job {
+pub(crate) fn graph_job(vertices: u32, edges: &[(u32, u32)], start: Vec<u32>, goal: Vec<u32>) -> pb::Job {
     let edges = edges.iter().map(|&(a, b)| pb::Edge { a, b }).collect();
     let layout = Some(pb::sliding_puzzle::Layout::Graph(pb::Graph { vertices, edges }));
     let problem = Some(pb::job::Problem::Sliding(pb::SlidingPuzzle { layout, start, goal }));

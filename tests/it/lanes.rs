@@ -240,6 +240,8 @@ fn an_engine_that_stops_answers_what_is_set_aside() {
                 priority: Priority::Normal,
                 bypass_cache: true,
                 bypass_table: true,
+                best_path: false,
+                ratio: None,
                 fault: Some(fault),
             };
             engine.ask(&query, || Reply::new(move |answer| sender.send(answer).unwrap())).unwrap()

@@ -18,6 +18,10 @@ fn sliding(rows: u32, columns: u32, start: &[u32], goal: &[u32]) -> pb::Job {
 fn cases() -> Vec<(pb::Job, &'static str, &'static [&'static str])> {
     const GOOD: [u32; 9] = [1, 2, 3, 4, 5, 6, 7, 0, 8];
     let fine = || job("bad", boards::at(4, 0));
+    let ratio = |max_ratio| pb::Job {
+        allow_suboptimal: Some(pb::AllowSuboptimal { max_ratio }),
+        ..job("bad", boards::at(4, 0))
+    };
     let limits = LimitsConfig::default();
     let no_layout = pb::SlidingPuzzle { layout: None, start: GOOD.to_vec(), goal: Vec::new() };
     let too_long = pb::Budget { max_time_ms: limits.max_time_ms + 1, ..pb::Budget::default() };
@@ -69,6 +73,14 @@ fn cases() -> Vec<(pb::Job, &'static str, &'static [&'static str])> {
         (pb::Job { priority: 99, ..fine() }, "job.priority", &["is 99", "expected"]),
         (budget(fine(), too_long), "job.budget.max_time_ms", &["is 60001", "at most 60000"]),
         (budget(fine(), too_many), "job.budget.max_nodes", &["is 1000000001", "at most 1000000000"]),
+        (ratio(0.99), "job.allow_suboptimal.max_ratio", &["is 0.99", "expected 1 to 100"]),
+        (ratio(100.5), "job.allow_suboptimal.max_ratio", &["is 100.5", "expected 1 to 100"]),
+        (ratio(f64::NAN), "job.allow_suboptimal.max_ratio", &["is NaN", "expected 1 to 100"]),
+        (
+            pb::Job { objective: pb::Objective::SmallestPath.into(), ..ratio(2.0) },
+            "job.allow_suboptimal",
+            &["SHORTEST_PATH", "SMALLEST_PATH"],
+        ),
         (job("x".repeat(129), SOLVED), "job.request_id", &["129 bytes", "at most 128"]),
     ]
 }

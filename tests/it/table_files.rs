@@ -30,9 +30,13 @@ impl Drop for Folder {
 
 /// What the binary says before it ends with exit code 1.
 fn refused(arguments: &[&str]) -> String {
+    refused_with(1, arguments)
+}
+
+fn refused_with(code: i32, arguments: &[&str]) -> String {
     let output = command().args(["--listen", "127.0.0.1:0"]).args(arguments).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(output.status.code(), Some(code), "{said}");
     said
 }
 
@@ -41,6 +45,7 @@ fn a_folder_without_the_large_set_is_refused_by_the_file_that_is_missing() {
     let folder = Folder::new("empty");
     let said = refused(&["--tables", folder.path()]);
     assert!(said.contains(FIRST) && said.contains("No such file"), "{said}");
+    assert!(said.contains(&format!("`taquin-server tables build --dir {}`", folder.path())), "{said}");
 }
 
 #[test]
@@ -61,15 +66,18 @@ fn what_is_no_file_is_refused_without_being_opened() {
 
 #[test]
 fn a_set_that_can_not_be_had_is_refused() {
-    assert!(refused(&["--set", "large"]).contains("--tables"), "what it wants is named");
-    let said = refused(&["--tables", "unused", "--on-demand"]);
+    assert!(refused_with(2, &["--set", "large"]).contains("--tables"), "what it wants is named");
+    let said = refused_with(2, &["--tables", "unused", "--on-demand"]);
     assert!(said.contains("--tables") && said.contains("--on-demand"), "{said}");
     // Switched off is not asked for.
     let off = command().args(["--tables", "unused"]).env("TAQUIN_ON_DEMAND", "no").output().unwrap();
     assert!(String::from_utf8(off.stderr).unwrap().contains(FIRST), "the folder was looked into");
     for with in [&["--tables", "unused"][..], &["--on-demand"]] {
-        let said = refused(&[&["--set", "small"], with].concat());
+        let said = refused_with(2, &[&["--set", "small"], with].concat());
         assert!(said.contains("--set small") && said.contains(with[0]), "{said}");
     }
-    assert!(refused(&["tables", "build", "--set", "small", "--dir", "unused"]).contains("--set"));
+    assert!(refused_with(2, &["tables", "build", "--set", "small", "--dir", "unused"]).contains("--set"));
+    // The large one is built unless it is said; here there can be no folder.
+    let said = refused(&["tables", "build", "--dir", "/dev/null/tables"]);
+    assert!(said.contains("/dev/null/tables"), "{said}");
 }

@@ -103,7 +103,7 @@ fn the_half_of_a_goal_proves_the_same_bounds() {
     let space = SlidingSpace::<Packed32>::new(layout(3, 3).clone());
     let goal = Position::new(Board::standard(9, 8));
     let far = Position::new(Board::new(&[8, 6, 7, 2, 5, 4, 3, 0, 1]));
-    let half = GoalHalf::new(&space, &goal, 8192, &mut Budget::unlimited()).unwrap();
+    let half = GoalHalf::new(&space, &goal, 16_384, &mut Budget::unlimited()).unwrap();
     for moves in [0, 5, 20, 30] {
         let limits = Arc::new(Limits::new(Instant::now() + Duration::from_mins(1), u64::MAX, moves));
         assert!(half.search(&space, &far, &mut Budget::new(Arc::clone(&limits))).is_err());

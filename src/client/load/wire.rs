@@ -432,7 +432,11 @@ mod tests {
                 vertices: vec![1, 9],
             })),
             Some(pb::answer::Outcome::Unsolvable(pb::Unsolvable { reason: 1 })),
-            Some(pb::answer::Outcome::LimitReached(pb::LimitReached { limit: 1, lower_bound: 7 })),
+            Some(pb::answer::Outcome::LimitReached(pb::LimitReached {
+                limit: 1,
+                lower_bound: 7,
+                best_path: None,
+            })),
             Some(pb::answer::Outcome::Cancelled(pb::Cancelled {})),
         ];
         let read = [
