@@ -113,8 +113,7 @@ struct State {
     /// The search before it last began to wait.
     flown: Duration,
     waiters: HashMap<WaiterId, Waiter>,
-    /// What the search is logged of, until it is over: a worker that is slow to let go must not
-    /// keep it open.
+    /// That of the job for which it began, until it is over.
     span: Span,
 }
 
@@ -239,7 +238,9 @@ pub(super) fn board(
     if !shared.queue.push(place, Work::Flight(Arc::clone(&flight))) {
         return Err(Overload::Queue { limit: shared.queue.max_len() });
     }
-    state.waiters.insert(id, waiter(Source::Search, Duration::ZERO));
+    let first = waiter(Source::Search, Duration::ZERO);
+    state.span = first.reply.span().clone();
+    state.waiters.insert(id, first);
     shared.clock.watch(deadline, id, &flight);
     drop(state);
     let taken = ticket(&flight);
@@ -254,7 +255,7 @@ impl Flight {
     fn new(key: FlightKey, query: &Query, deadline: Instant, place: Place) -> Self {
         let limits = Arc::new(Limits::new(deadline, query.max_nodes, query.max_moves));
         let phase = Phase::Waiting(budget(&limits));
-        let (waiters, span) = (HashMap::with_capacity(1), Span::current());
+        let (waiters, span) = (HashMap::with_capacity(1), Span::none());
         let state = State { phase, place, flown: Duration::ZERO, waiters, span };
         Self {
             key,

@@ -3,6 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use tracing::Span;
+
 use super::suboptimal::{self, Ratio};
 use crate::domain::sliding::{Canonical, Obstacle, Path, Solution};
 use crate::space::Cost;
@@ -240,30 +242,39 @@ impl Lost for Answer {
 
 /// Where an answer goes: it is sent exactly once. A reply that is dropped unsent says
 /// that all is [`Lost`], so no one ever waits for nothing.
-pub struct Reply<T: Lost>(Option<Box<dyn FnOnce(T) + Send>>);
+pub struct Reply<T: Lost> {
+    send: Option<Box<dyn FnOnce(T) + Send>>,
+    span: Span,
+}
 
 impl<T: Lost> Reply<T> {
-    /// A reply that hands its answer to `send`.
-    pub fn new(send: impl FnOnce(T) + Send + 'static) -> Self {
-        Self(Some(Box::new(send)))
+    /// A reply that hands its answer to `send`; what is logged of the work on it is logged in `span`.
+    pub fn new(span: Span, send: impl FnOnce(T) + Send + 'static) -> Self {
+        Self { send: Some(Box::new(send)), span }
+    }
+
+    pub(super) fn span(&self) -> &Span {
+        &self.span
     }
 
     /// Sends the answer.
     pub fn send(mut self, answer: T) {
-        if let Some(send) = self.0.take() {
+        // Over before anyone hears of it: a thread that is slow to let go must not keep it open.
+        self.span = Span::none();
+        if let Some(send) = self.send.take() {
             send(answer);
         }
     }
 
     /// Sends nothing: the caller is gone.
     pub fn forget(mut self) {
-        self.0 = None;
+        self.send = None;
     }
 }
 
 impl<T: Lost> Drop for Reply<T> {
     fn drop(&mut self) {
-        if let Some(send) = self.0.take() {
+        if let Some(send) = self.send.take() {
             send(T::lost());
         }
     }

@@ -165,7 +165,7 @@ async fn work(shared: Arc<Shared>, lane: Lane) {
 fn fly(shared: &Shared, flight: &Arc<Flight>, lane: Lane) {
     let Some(mut budget) = flight.take_off() else { return };
     loop {
-        // What a search logs it logs of the call that asked first.
+        // What a search logs it logs of the job for which it began.
         let turn = flight.span().in_scope(|| search(shared, flight, lane, &mut budget));
         match turn {
             Continue(lane) => return flight.wait_again(shared, lane, budget),

@@ -22,14 +22,16 @@ use crate::engine::{Reply, SweepTicket, Swept, TableAsked};
 /// See the module.
 pub(super) struct Batches {
     shared: Shared,
-    waiting: HashMap<String, (SweepTicket, Span)>,
+    /// That of the call.
+    span: Span,
+    waiting: HashMap<String, SweepTicket>,
     /// Unbounded, but every answer in it belongs to a message that waits, and those are bounded.
     answers: (mpsc::UnboundedSender<SolvePackedResponse>, mpsc::UnboundedReceiver<SolvePackedResponse>),
 }
 
 impl Batches {
-    pub(super) fn new(shared: Shared) -> Self {
-        Self { shared, waiting: HashMap::new(), answers: mpsc::unbounded_channel() }
+    pub(super) fn new(shared: Shared, span: Span) -> Self {
+        Self { shared, span, waiting: HashMap::new(), answers: mpsc::unbounded_channel() }
     }
 
     /// The answer to a message, unless a worker will give it.
@@ -44,7 +46,7 @@ impl Batches {
         let reply = || {
             let (batch, id, answers) = (Arc::clone(&batch), id.clone(), self.answers.0.clone());
             // On the worker, so that only the answer waits to be sent, and not the table.
-            Reply::new(move |swept: Swept| {
+            Reply::new(trace::of_job(&self.span, &id), move |swept: Swept| {
                 let answer = match swept {
                     Ok(table) => batch.answer(id, &table),
                     Err(failure) => packed::refusal(id, &failure.into()),
@@ -56,8 +58,7 @@ impl Batches {
         match self.shared.engine.table(batch.goal(), reply)? {
             TableAsked::Now(table) => Ok(Some(batch.answer(id, &table))),
             TableAsked::Later(ticket) => {
-                let span = trace::of_job(&id);
-                self.waiting.insert(id, (ticket, span));
+                self.waiting.insert(id, ticket);
                 Ok(None)
             }
         }

@@ -113,10 +113,7 @@ impl<D: Dialogue> Stream for Conversation<D> {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
         if this.ahead.is_empty() && this.last.is_none() {
-            let of_call = this.tally.span().enter();
-            let polled = lock(&this.talk).poll(cx, &mut this.ahead);
-            drop(of_call);
-            let Poll::Ready(last) = polled else {
+            let Poll::Ready(last) = lock(&this.talk).poll(cx, &mut this.ahead) else {
                 this.tally.settle();
                 return Poll::Pending;
             };

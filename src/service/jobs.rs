@@ -22,7 +22,6 @@ use crate::engine::{self, Answer, Asked, Found, Ticket};
 struct Held {
     ticket: Ticket,
     wants_path: bool,
-    span: Span,
 }
 
 /// What a job is answered.
@@ -43,6 +42,8 @@ pub(super) struct Jobs {
     shared: Shared,
     /// The caller's own, for the whole of the stream: no job needs longer.
     deadline: Option<Instant>,
+    /// That of the call.
+    span: Span,
     last_goal: LastGoal,
     in_flight: HashMap<String, Held>,
     /// Unbounded, but every message in it belongs to a job in flight, and those are bounded.
@@ -50,9 +51,9 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    pub(super) fn new(shared: Shared, deadline: Option<Instant>) -> Self {
+    pub(super) fn new(shared: Shared, deadline: Option<Instant>, span: Span) -> Self {
         let (in_flight, answers) = (HashMap::new(), mpsc::unbounded_channel());
-        Self { shared, deadline, last_goal: LastGoal::default(), in_flight, answers }
+        Self { shared, deadline, span, last_goal: LastGoal::default(), in_flight, answers }
     }
 
     fn take(&mut self, job: pb::Job) -> Option<Reply> {
@@ -64,8 +65,7 @@ impl Jobs {
                 Reply::Answer(convert::answer(request_id, answer, wants_path))
             }
             Ok((Asked::Later(ticket), wants_path)) => {
-                let span = trace::of_job(&request_id);
-                self.in_flight.insert(request_id, Held { ticket, wants_path, span });
+                self.in_flight.insert(request_id, Held { ticket, wants_path });
                 return None;
             }
             Err(error) => {
@@ -85,7 +85,7 @@ impl Jobs {
         let reply = || {
             let (id, answers) = (job.request_id.clone(), self.answers.0.clone());
             let (metrics, layout) = (self.shared.metrics.clone(), LayoutName::of(&query));
-            engine::Reply::new(move |answer| {
+            engine::Reply::new(trace::of_job(&self.span, &id), move |answer| {
                 metrics.searched(layout, &answer);
                 // Nobody listens any more when the conversation is gone.
                 drop(answers.send((id, answer)));
@@ -123,10 +123,7 @@ impl Dialogue for Jobs {
             return Poll::Pending;
         };
         let held = self.in_flight.remove(&request_id);
-        let wants_path = held.is_some_and(|held| {
-            trace::landed(&held.span, &answer);
-            held.wants_path
-        });
+        let wants_path = held.is_some_and(|held| held.wants_path);
         Poll::Ready(Reply::Answer(convert::answer(request_id, answer, wants_path)))
     }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 use tonic::{Request, Response, Status, Streaming};
-use tracing::Instrument;
+use tracing::Span;
 
 use super::batches::Batches;
 use super::conversation::{Conversation, Dialogue};
@@ -37,7 +37,7 @@ impl SolverService for Solver {
 
     async fn solve(&self, request: Request<pb::SolveRequest>) -> Result<Response<pb::SolveResponse>, Status> {
         let span = trace::of_call(Rpc::Solve, &request);
-        let answered = self.solve_one(request.into_inner()).instrument(span).await;
+        let answered = self.solve_one(request.into_inner(), &span).await;
         let (metrics, mut count) = (&self.0.metrics, Answers::default());
         match &answered {
             Ok(answer) => count.answered(answer),
@@ -55,14 +55,16 @@ impl SolverService for Solver {
         request: Request<Streaming<pb::SolveStreamRequest>>,
     ) -> Result<Response<Conversation<Jobs>>, Status> {
         let deadline = deadline(&request);
-        self.converse(Jobs::new(self.0.clone(), deadline), request)
+        let span = trace::of_call(Rpc::SolveStream, &request);
+        self.converse(Jobs::new(self.0.clone(), deadline, span.clone()), request, span)
     }
 
     async fn solve_packed(
         &self,
         request: Request<Streaming<pb::SolvePackedRequest>>,
     ) -> Result<Response<Conversation<Batches>>, Status> {
-        self.converse(Batches::new(self.0.clone()), request)
+        let span = trace::of_call(Rpc::SolvePacked, &request);
+        self.converse(Batches::new(self.0.clone(), span.clone()), request, span)
     }
 
     async fn get_server_info(
@@ -110,33 +112,34 @@ impl Solver {
         &self,
         dialogue: D,
         request: Request<Streaming<D::Request>>,
+        span: Span,
     ) -> Result<Response<Conversation<D>>, Status> {
-        let (shared, span) = (&self.0, trace::of_call(D::RPC, &request));
+        let shared = &self.0;
         let call = shared.open_call(D::RPC).inspect_err(|error| shared.metrics.refused(error))?;
         let (deadline, tally) = (deadline(&request), Tally::new(shared.metrics.clone(), span));
         let requests = request.into_inner();
         Ok(Response::new(Conversation::new(shared, dialogue, requests, deadline, tally, call)))
     }
 
-    async fn solve_one(&self, request: pb::SolveRequest) -> Result<pb::Answer, ServiceError> {
+    async fn solve_one(&self, request: pb::SolveRequest, span: &Span) -> Result<pb::Answer, ServiceError> {
         let _call = self.0.open_call(Rpc::Solve)?;
         let Some(job) = request.job else {
             return Err(ServiceError::Misuse("job: is not set, expected a job"));
         };
         ServiceError::check_id("job.request_id", &job.request_id)?;
         let (query, wants_path) = convert::query(&job, &self.0.limits, &mut LastGoal::default())?;
-        let answer = self.answer(&job.request_id, &query).await?;
+        let answer = self.answer(&query, || trace::of_job(span, &job.request_id)).await?;
         if let Verdict::Failed(failure) = answer.verdict {
             return Err(failure.into());
         }
         Ok(convert::answer(job.request_id, answer, wants_path))
     }
 
-    async fn answer(&self, request_id: &str, query: &Query) -> Result<Answer, ServiceError> {
+    async fn answer(&self, query: &Query, span: impl FnOnce() -> Span) -> Result<Answer, ServiceError> {
         let (sender, receiver) = oneshot::channel();
         let (metrics, layout) = (self.0.metrics.clone(), LayoutName::of(query));
         let reply = || {
-            Reply::new(move |answer| {
+            Reply::new(span(), move |answer| {
                 metrics.searched(layout, &answer);
                 // Nobody listens any more when the caller is gone.
                 drop(sender.send(answer));
@@ -148,10 +151,7 @@ impl Solver {
             Asked::Found(found) => return Ok(found.read()),
             Asked::Later(ticket) => ticket,
         };
-        let span = trace::of_job(request_id);
-        let answer = receiver.await.expect("a reply is always sent, if only by its drop");
-        trace::landed(&span, &answer);
-        Ok(answer)
+        Ok(receiver.await.expect("a reply is always sent, if only by its drop"))
     }
 }
 

@@ -33,10 +33,6 @@ impl Tally {
         Self { metrics, span, since, end: None, fresh, unsettled: 0, added: [0; KINDS.len()] }
     }
 
-    pub(super) fn span(&self) -> &Span {
-        &self.span
-    }
-
     pub(super) fn answered(&mut self, answer: &pb::Answer) {
         self.fresh.answered(answer);
         self.unsettled += 1;

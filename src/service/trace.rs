@@ -7,7 +7,6 @@ use tonic::Request;
 use tracing::{Span, field, info_span};
 
 use super::metrics::Rpc;
-use crate::engine::{Answer, Failure, Verdict};
 
 /// The span of a call.
 pub(super) fn of_call<R>(rpc: Rpc, request: &Request<R>) -> Span {
@@ -24,16 +23,9 @@ pub(super) fn of_call<R>(rpc: Rpc, request: &Request<R>) -> Span {
     span
 }
 
-/// The span of a job that waits for a search, within that of its call.
-pub(super) fn of_job(request_id: &str) -> Span {
-    info_span!("job", request_id)
-}
-
-/// Says in the span of a job that it got no answer, when that is the worker's fault.
-pub(super) fn landed(span: &Span, answer: &Answer) {
-    if let Verdict::Failed(failure @ Failure::Panicked) = answer.verdict {
-        span.in_scope(|| tracing::error!(%failure, "no answer"));
-    }
+/// The span of a job that waits for a search or a table, within that of its call.
+pub(super) fn of_job(call: &Span, request_id: &str) -> Span {
+    info_span!(parent: call, "job", request_id)
 }
 
 /// What a caller tells of his span.

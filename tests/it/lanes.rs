@@ -244,7 +244,9 @@ fn an_engine_that_stops_answers_what_is_set_aside() {
                 ratio: None,
                 fault: Some(fault),
             };
-            engine.ask(&query, || Reply::new(move |answer| sender.send(answer).unwrap())).unwrap()
+            engine
+                .ask(&query, || Reply::new(tracing::Span::none(), move |answer| sender.send(answer).unwrap()))
+                .unwrap()
         });
         drop(sender);
         // Each has had its quick try once all wait again.
