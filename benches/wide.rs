@@ -143,7 +143,9 @@ async fn by_workers(workers: usize, large: Option<PatternSum>, boards: &[Known])
     let ask = |instance: &Instance| {
         let query = path_of(Canonical::of(instance), true);
         let answers = answers.clone();
-        match engine.ask(&query, || Reply::new(move |answer| drop(answers.send(answer)))) {
+        match engine
+            .ask(&query, || Reply::new(tracing::Span::none(), move |answer| drop(answers.send(answer))))
+        {
             Ok(Asked::Later(ticket)) => ticket,
             Ok(Asked::Now(_) | Asked::Found(_)) | Err(_) => {
                 unreachable!("there is room, and nothing is known")

@@ -43,10 +43,6 @@ pub struct ServerConfig {
     #[arg(long, env = "TAQUIN_LISTEN", default_value = "127.0.0.1:50051")]
     pub listen: SocketAddr,
 
-    /// Address for metrics, as IP:PORT: /metrics for Prometheus, /healthz and /readyz for probes, over plain HTTP, to anyone who can reach it; by default nowhere
-    #[arg(long, env = "TAQUIN_METRICS_LISTEN", value_name = "IP:PORT")]
-    pub metrics_listen: Option<SocketAddr>,
-
     /// Worker tasks that search, at least 1, and as many more for searches that take long; by default one for each core this process may use
     #[arg(long, env = "TAQUIN_WORKERS", default_value_t = available(), value_parser = workers)]
     pub workers: NonZeroUsize,
@@ -70,6 +66,10 @@ pub struct ServerConfig {
     /// What a client may ask for, and how much of it.
     #[command(flatten)]
     pub limits: LimitsConfig,
+
+    /// Address for metrics, as IP:PORT: /metrics for Prometheus, /healthz and /readyz for probes, over plain HTTP, to anyone who can reach it; by default nowhere
+    #[arg(long, env = "TAQUIN_METRICS_LISTEN", value_name = "IP:PORT")]
+    pub metrics_listen: Option<SocketAddr>,
 
     /// How log lines look
     #[arg(long, env = "TAQUIN_LOG_FORMAT", value_enum, default_value_t)]
