@@ -1,7 +1,6 @@
-//! Panics that are caught: what each has said goes to the log, and how many there were is
-//! counted. It knows nothing of who panicked.
+//! Panics that are caught: each is named in the log, without its message, which may hold what a
+//! client has sent; and how many there were is counted. It knows nothing of who panicked.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -12,24 +11,16 @@ pub(super) struct Panics(AtomicU64);
 impl Panics {
     /// Runs something; `None` when it has panicked. What it leaves half done is its caller's to leave alone.
     pub(super) fn catch<T>(&self, what: &str, run: impl FnOnce() -> T) -> Option<T> {
-        match catch_unwind(AssertUnwindSafe(run)) {
-            Ok(done) => Some(done),
-            Err(panic) => {
-                self.0.fetch_add(1, Relaxed);
-                tracing::error!(panic = message(panic.as_ref()), "{what} panicked");
-                None
-            }
+        let done = catch_unwind(AssertUnwindSafe(run)).ok();
+        if done.is_none() {
+            self.0.fetch_add(1, Relaxed);
+            tracing::error!("{what} panicked");
         }
+        done
     }
 
     /// How many were caught.
     pub(super) fn count(&self) -> u64 {
         self.0.load(Relaxed)
     }
-}
-
-/// The message of a panic, if it is text.
-fn message(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
