@@ -3,6 +3,8 @@
 #![expect(clippy::doc_markdown, reason = "doc comments are the help text, which is no Markdown")]
 
 pub mod file;
+#[cfg(feature = "faults")]
+pub mod fuzz;
 pub mod layers;
 mod setting;
 

@@ -5,6 +5,8 @@ mod conversation;
 mod convert;
 mod deadline;
 mod embedded;
+#[cfg(feature = "faults")]
+pub mod fuzz;
 mod grpc_timeout;
 mod health;
 mod incoming;

@@ -64,6 +64,16 @@ impl Worker {
         code.unwrap()
     }
 
+    /// What it has cost of the processor's time.
+    pub(crate) fn cpu_time(&self) -> Duration {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        // The name before may hold anything.
+        let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+        // utime and stime, in hundredths of a second.
+        let ticks: u64 = fields[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum();
+        Duration::from_millis(10 * ticks)
+    }
+
     /// Bytes of memory it holds now.
     pub(crate) fn resident_bytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
@@ -83,6 +93,8 @@ impl Drop for Worker {
 /// The binary, with none of this machine's settings.
 pub(crate) fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_taquin-server"));
+    // To write a backtrace takes all debug symbols into memory.
+    command.env_remove("RUST_BACKTRACE");
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TAQUIN_")) {
         command.env_remove(name);
     }
