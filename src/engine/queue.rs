@@ -73,7 +73,7 @@ pub(super) enum Lane {
 const LANES: usize = 3;
 
 /// The work of a flow that waits in a lane.
-struct Line {
+struct Row {
     /// Its place in the round.
     turn: u64,
     /// When its first work became the first.
@@ -90,7 +90,7 @@ struct Held<W> {
 
 struct Waiting<W> {
     held: HashMap<Number, Held<W>>,
-    lanes: [HashMap<Flow, Line>; LANES],
+    lanes: [HashMap<Flow, Row>; LANES],
     /// How much of each length waits, in all lanes.
     lens: [usize; LENGTHS],
     turns: u64,
@@ -224,24 +224,24 @@ impl<W: Clone> Waiting<W> {
         self.held.insert(number, Held { work, lane, flows });
     }
 
-    /// Puts a number in the line of a flow; a line that is new is the last of the round.
+    /// Puts a number in the row of a flow; a row that is new is the last of the round.
     fn stand(&mut self, lane: Lane, flow: Flow, number: Number) {
-        let line = self.lanes[lane as usize].entry(flow).or_insert_with(|| {
+        let row = self.lanes[lane as usize].entry(flow).or_insert_with(|| {
             self.turns += 1;
-            Line { turn: self.turns, since: Instant::now(), works: BTreeSet::new() }
+            Row { turn: self.turns, since: Instant::now(), works: BTreeSet::new() }
         });
-        line.works.insert(number);
+        row.works.insert(number);
     }
 
     fn remove(&mut self, number: Number) -> Option<Held<W>> {
         let held = self.held.remove(&number)?;
         self.lens[held.flows[0].length as usize] -= 1;
-        let lines = &mut self.lanes[held.lane as usize];
+        let rows = &mut self.lanes[held.lane as usize];
         for flow in &held.flows {
-            if let Some(line) = lines.get_mut(flow) {
-                line.works.remove(&number);
-                if line.works.is_empty() {
-                    lines.remove(flow);
+            if let Some(row) = rows.get_mut(flow) {
+                row.works.remove(&number);
+                if row.works.is_empty() {
+                    rows.remove(flow);
                 }
             }
         }
@@ -253,9 +253,9 @@ impl<W: Clone> Waiting<W> {
         let held = self.remove(number)?;
         let now = Instant::now();
         for flow in &held.flows {
-            if let Some(line) = self.lanes[held.lane as usize].get_mut(flow) {
+            if let Some(row) = self.lanes[held.lane as usize].get_mut(flow) {
                 self.turns += 1;
-                (line.turn, line.since) = (self.turns, now);
+                (row.turn, row.since) = (self.turns, now);
             }
         }
         Some(held)
@@ -273,11 +273,11 @@ impl<W: Clone> Waiting<W> {
 
     /// What is next in a lane. It looks at every flow: a few for each connection.
     fn next(&self, lane: Lane, now: Instant) -> Option<Number> {
-        let lines = self.lanes[lane as usize].iter();
-        let (_, line) = lines.max_by_key(|(flow, line)| {
-            (flow.rank(now.saturating_duration_since(line.since)), Reverse(line.turn))
+        let rows = self.lanes[lane as usize].iter();
+        let (_, row) = rows.max_by_key(|(flow, row)| {
+            (flow.rank(now.saturating_duration_since(row.since)), Reverse(row.turn))
         })?;
-        line.works.first().copied()
+        row.works.first().copied()
     }
 }
 
@@ -306,8 +306,8 @@ mod tests {
 
     /// Makes it as if all had waited for so long already.
     fn wait(queue: &Queue<&'static str>, time: Duration) {
-        for line in queue.waiting().lanes.iter_mut().flat_map(HashMap::values_mut) {
-            line.since -= time;
+        for row in queue.waiting().lanes.iter_mut().flat_map(HashMap::values_mut) {
+            row.since -= time;
         }
     }
 

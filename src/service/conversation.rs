@@ -9,6 +9,7 @@
 //! its age and readers that stop for good, is a task.
 
 use std::collections::VecDeque;
+use std::future::pending;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker, ready};
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
-use tokio::time::{Sleep, sleep, sleep_until};
+use tokio::time::{Sleep, sleep, sleep_until, timeout};
 use tokio_stream::Stream;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tonic::{Code, Status, Streaming};
@@ -108,7 +109,9 @@ impl<D: Dialogue> Conversation<D> {
         }));
         let (old, stalls) = (Arc::downgrade(&talk), Arc::downgrade(&talk));
         let (max_age, stall_timeout) = (shared.limits.max_stream_age(), shared.limits.stall_timeout());
-        let watch = async move { tokio::join!(watch_age(old, max_age), watch_reader(stalls, stall_timeout)) };
+        let watch = async move {
+            tokio::join!(watch_age(old, max_age), watch_reader(stalls, stall_timeout, max_age))
+        };
         let watch = tokio::spawn(watch).abort_handle();
         Self { talk, ahead: VecDeque::with_capacity(D::AHEAD), last: None, tally, watch }
     }
@@ -279,6 +282,14 @@ impl<D: Dialogue> Talk<D> {
         if self.requests.is_some() { self.drain_begins.as_mut().poll(cx) } else { Poll::Pending }
     }
 
+    /// Gives the conversation up, since nobody reads it; returns what may still be heard.
+    fn stall(&mut self, after: Duration) -> Option<Streaming<D::Request>> {
+        let requests = self.requests.take();
+        self.end = End::With(self.give_up(ServiceError::ReaderStalled { after }.into()));
+        self.open.stall();
+        requests
+    }
+
     /// Ends the conversation when what is in flight is answered.
     fn hear_no_more(&mut self, why: ServiceError) {
         (self.requests, self.parked) = (None, None);
@@ -311,39 +322,60 @@ async fn watch_age<D: Dialogue>(talk: Weak<Mutex<Talk<D>>>, max_age: Option<Dura
 /// Ends a conversation whose reader has stopped: one whose transport does not ask for
 /// more even when it is woken, since it can't send what it has. Its status waits for
 /// the reader; until he takes it the client is heard, but not heeded, since one that
-/// writes everything before it reads would else wait for ever. When he does not take it
-/// for as long again and reads nothing else either, his connection is closed.
-async fn watch_reader<D: Dialogue>(talk: Weak<Mutex<Talk<D>>>, stall_timeout: Duration) {
+/// writes everything before it reads would else wait for ever. When he does not take it, and
+/// says nothing for as long again or does not come to an end, his connection is closed, unless
+/// he reads another call of it.
+async fn watch_reader<D: Dialogue>(
+    talk: Weak<Mutex<Talk<D>>>,
+    stall_timeout: Duration,
+    max_age: Option<Duration>,
+) {
+    /// The shortest time that counts as silence.
+    const SILENCE: Duration = Duration::from_secs(1);
+    let mut requests = {
+        let Some(talk) = until_stalled(&talk, stall_timeout).await else { return };
+        lock(&talk).stall(stall_timeout)
+    };
+    let stalled = Instant::now();
+    loop {
+        let silence = stall_timeout.max(SILENCE);
+        let next = async {
+            match &mut requests {
+                Some(requests) => requests.message().await,
+                None => pending().await,
+            }
+        };
+        let heard = timeout(silence, next).await.ok();
+        match heard {
+            Some(Ok(Some(_))) if max_age.is_none_or(|age| stalled.elapsed() < age) => {}
+            Some(Ok(None) | Err(_)) => requests = None,
+            Some(Ok(Some(_))) | None => {
+                let Some(talk) = talk.upgrade() else { return };
+                lock(&talk).open.close_if_all_stall();
+            }
+        }
+    }
+}
+
+/// A conversation whose reader has stalled, or nothing when it is over before.
+async fn until_stalled<D: Dialogue>(
+    talk: &Weak<Mutex<Talk<D>>>,
+    stall_timeout: Duration,
+) -> Option<Arc<Mutex<Talk<D>>>> {
     /// Looks within one timeout; a stall is seen at most one part late.
     const LOOKS: u32 = 4;
     let (mut seen, mut still) = (0, 0);
-    let requests = loop {
+    loop {
         sleep(stall_timeout / LOOKS).await;
-        let Some(talk) = talk.upgrade() else { return };
-        let mut talk = lock(&talk);
-        still = if talk.polls == seen { still + 1 } else { 0 };
-        seen = talk.polls;
-        talk.transport.wake_by_ref();
+        let talk = talk.upgrade()?;
+        {
+            let looked = lock(&talk);
+            still = if looked.polls == seen { still + 1 } else { 0 };
+            seen = looked.polls;
+            looked.transport.wake_by_ref();
+        }
         if still >= LOOKS {
-            let stalled = ServiceError::ReaderStalled { after: stall_timeout };
-            let requests = talk.requests.take();
-            let status = talk.give_up(stalled.into());
-            talk.end = End::With(status);
-            talk.open.stall();
-            break requests;
+            return Some(talk);
         }
-    };
-    let hear = async {
-        if let Some(mut requests) = requests {
-            while let Ok(Some(_)) = requests.message().await {}
-        }
-    };
-    let close = async {
-        loop {
-            sleep(stall_timeout).await;
-            let Some(talk) = talk.upgrade() else { return };
-            lock(&talk).open.close_if_all_stall();
-        }
-    };
-    tokio::join!(hear, close);
+    }
 }

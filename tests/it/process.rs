@@ -76,8 +76,15 @@ impl Worker {
         std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
     }
 
+    /// Processor time it uses from now on until so much time has passed.
+    pub(crate) async fn busy_within(&self, time: Duration) -> Duration {
+        let before = self.processor_time();
+        tokio::time::sleep(time).await;
+        self.processor_time().saturating_sub(before)
+    }
+
     /// Processor time it has used since its start, to a hundredth of a second.
-    pub(crate) fn processor_time(&self) -> Duration {
+    fn processor_time(&self) -> Duration {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
         // Its name, in brackets, may hold anything; the times of user and system come eleven fields behind.
         let fields = stat.rsplit(')').next().unwrap().split_whitespace();
