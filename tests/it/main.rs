@@ -1,6 +1,7 @@
 //! One test binary: real servers on port 0, golden data, agreement of all algorithms.
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test that panics has failed")]
 
+mod admission;
 mod agreement;
 mod boards;
 mod budgets;
@@ -11,8 +12,10 @@ mod domain;
 mod drain;
 mod faults;
 mod field_cases;
+mod frames;
 mod graph_theory;
 mod graphs;
+mod hostile;
 mod house;
 mod instances;
 mod judges;
@@ -31,6 +34,7 @@ mod reflection;
 mod search;
 mod sharing;
 mod stalls;
+mod stream_age;
 mod streams;
 mod suboptimal;
 mod support;

@@ -70,6 +70,26 @@ impl Worker {
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
     }
+
+    /// File descriptors it holds now.
+    pub(crate) fn open_files(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
+    }
+
+    /// Processor time it uses from now on until so much time has passed.
+    pub(crate) async fn busy_within(&self, time: Duration) -> Duration {
+        let before = self.processor_time();
+        tokio::time::sleep(time).await;
+        self.processor_time().saturating_sub(before)
+    }
+
+    /// Processor time it has used since its start, to a hundredth of a second.
+    fn processor_time(&self) -> Duration {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        // Its name, in brackets, may hold anything; the times of user and system come eleven fields behind.
+        let fields = stat.rsplit(')').next().unwrap().split_whitespace();
+        fields.skip(11).take(2).map(|ticks| Duration::from_millis(10 * ticks.parse::<u64>().unwrap())).sum()
+    }
 }
 
 impl Drop for Worker {
