@@ -151,6 +151,19 @@ async fn a_status_is_told() {
 }
 
 #[tokio::test]
+async fn what_an_old_call_leaves_is_asked_over_another_once() {
+    let (replies, ended) = solve(Manner::Ages(7), plan(4), walk(100)).await;
+    assert!(ended.is_ok(), "{ended:?}");
+    assert_eq!(indexes(&replies), (1..=100).collect::<Vec<_>>());
+    assert!(replies.iter().all(|reply| matches!(reply.outcome, Outcome::Solved(_))));
+    // A server that never answers is not asked for ever.
+    let (replies, ended) = solve(Manner::Ages(0), plan(4), walk(10)).await;
+    let (cause, unanswered) = broken(ended);
+    assert!(matches!(cause, Cause::Status(_)), "{cause}");
+    assert_eq!((replies.len(), unanswered.len()), (4, 4));
+}
+
+#[tokio::test]
 async fn a_server_that_dies_is_a_broken_call() {
     let server = TestServer::start(Manner::Falls(5));
     let client = client(&server).await;

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
+use super::connection::Room;
 use super::conversation::Dialogue;
 use super::packed::{self, Batch};
 use super::pb::{SolvePackedRequest, SolvePackedResponse};
@@ -14,23 +15,28 @@ use super::shared::Shared;
 use super::status::ServiceError;
 use super::tally::Tally;
 use crate::config::MAX_PACKED_WAITING;
-use crate::engine::{Reply, SweepTicket, Swept, TableAsked};
+use crate::engine::{Caller, Reply, SweepTicket, Swept, TableAsked};
 
 /// See the module.
 pub(super) struct Batches {
     shared: Shared,
-    waiting: HashMap<String, SweepTicket>,
+    caller: Caller,
+    waiting: HashMap<String, (SweepTicket, Option<OwnedSemaphorePermit>)>,
     /// Unbounded, but every answer in it belongs to a message that waits, and those are bounded.
     answers: (mpsc::UnboundedSender<SolvePackedResponse>, mpsc::UnboundedReceiver<SolvePackedResponse>),
 }
 
 impl Batches {
-    pub(super) fn new(shared: Shared) -> Self {
-        Self { shared, waiting: HashMap::new(), answers: mpsc::unbounded_channel() }
+    pub(super) fn new(shared: Shared, caller: Caller) -> Self {
+        Self { shared, caller, waiting: HashMap::new(), answers: mpsc::unbounded_channel() }
     }
 
     /// The answer to a message, unless a worker will give it.
-    fn ask(&mut self, mut request: SolvePackedRequest) -> Result<Option<SolvePackedResponse>, ServiceError> {
+    fn ask(
+        &mut self,
+        mut request: SolvePackedRequest,
+        room: &mut Room,
+    ) -> Result<Option<SolvePackedResponse>, ServiceError> {
         let id = &request.request_id;
         ServiceError::check_id("request_id", id)?;
         if self.waiting.contains_key(id) {
@@ -50,10 +56,10 @@ impl Batches {
                 drop(answers.send(answer));
             })
         };
-        match self.shared.engine.table(batch.goal(), reply)? {
+        match self.shared.engine.table(batch.goal(), self.caller, reply)? {
             TableAsked::Now(table) => Ok(Some(batch.answer(id, &table))),
             TableAsked::Later(ticket) => {
-                self.waiting.insert(id, ticket);
+                self.waiting.insert(id, (ticket, room.take()));
                 Ok(None)
             }
         }
@@ -89,9 +95,13 @@ impl Dialogue for Batches {
         Poll::Ready(answer)
     }
 
-    fn hear(&mut self, request: SolvePackedRequest) -> Result<Option<SolvePackedResponse>, ServiceError> {
+    fn hear(
+        &mut self,
+        request: SolvePackedRequest,
+        room: &mut Room,
+    ) -> Result<Option<SolvePackedResponse>, ServiceError> {
         let id = request.request_id.clone();
-        Ok(self.ask(request).unwrap_or_else(|error| Some(packed::refusal(id, &error))))
+        Ok(self.ask(request, room).unwrap_or_else(|error| Some(packed::refusal(id, &error))))
     }
 
     fn tell(answer: SolvePackedResponse) -> SolvePackedResponse {

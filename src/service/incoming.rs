@@ -13,10 +13,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::{Sleep, sleep};
 use tokio_stream::wrappers::ReceiverStream;
-use tokio_util::sync::CancellationToken;
-use tonic::transport::server::{Connected, TcpConnectInfo};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tonic::transport::server::Connected;
 
-use crate::config::GREETING_TIMEOUT_MS;
+use super::connection::Connection;
+use crate::config::{GREETING_TIMEOUT_MS, LimitsConfig};
 
 /// How long a peer may take to greet.
 const GREETING_TIME: Duration = Duration::from_millis(GREETING_TIMEOUT_MS as u64);
@@ -29,6 +30,8 @@ const REFUSED_PAUSE: Duration = Duration::from_millis(50);
 pub(super) struct Peer {
     stream: TcpStream,
     greeting: Option<Greeting>,
+    connection: Arc<Connection>,
+    closed: Pin<Box<WaitForCancellationFutureOwned>>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -39,24 +42,25 @@ struct Greeting {
 }
 
 impl Peer {
-    fn new(stream: TcpStream, place: OwnedSemaphorePermit) -> Self {
+    fn new(stream: TcpStream, connection: Arc<Connection>, place: OwnedSemaphorePermit) -> Self {
         let greeting = Greeting { bytes_missing: GREETING_BYTES, end: Box::pin(sleep(GREETING_TIME)) };
-        Self { stream, greeting: Some(greeting), _place: place }
+        let closed = Box::pin(connection.closed().cancelled_owned());
+        Self { stream, greeting: Some(greeting), connection, closed, _place: place }
     }
 }
 
-/// The connections of a listener until `stop`, at most `max` of them open at once: one
+/// The connections of a listener until `stop`, at most so many of them open at once: one
 /// more waits in the system's own queue.
 pub(super) fn incoming(
     listener: TcpListener,
-    max: u32,
+    limits: LimitsConfig,
     stop: CancellationToken,
 ) -> ReceiverStream<io::Result<Peer>> {
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
         // The listener is closed then, so that whoever comes too late is refused, not kept waiting.
         tokio::select! {
-            () = accept(listener, max, &sender) => {}
+            () = accept(listener, &limits, &sender) => {}
             () = sender.closed() => {}
             () = stop.cancelled() => {}
         }
@@ -64,17 +68,18 @@ pub(super) fn incoming(
     ReceiverStream::new(receiver)
 }
 
-async fn accept(listener: TcpListener, max: u32, peers: &mpsc::Sender<io::Result<Peer>>) {
-    let places = Arc::new(Semaphore::new(max as usize));
+async fn accept(listener: TcpListener, limits: &LimitsConfig, peers: &mpsc::Sender<io::Result<Peer>>) {
+    let places = Arc::new(Semaphore::new(limits.max_connections as usize));
     loop {
         let place = Arc::clone(&places).acquire_owned().await.expect("never closed");
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, address)) => {
                 // Answers are small and must not wait for more; refused, they only come later.
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection keeps its delay");
                 }
-                if peers.send(Ok(Peer::new(stream, place))).await.is_err() {
+                let connection = Connection::new(Some(address), limits.max_in_flight_per_connection);
+                if peers.send(Ok(Peer::new(stream, connection, place))).await.is_err() {
                     return;
                 }
             }
@@ -87,10 +92,10 @@ async fn accept(listener: TcpListener, max: u32, peers: &mpsc::Sender<io::Result
 }
 
 impl Connected for Peer {
-    type ConnectInfo = TcpConnectInfo;
+    type ConnectInfo = Arc<Connection>;
 
-    fn connect_info(&self) -> TcpConnectInfo {
-        self.stream.connect_info()
+    fn connect_info(&self) -> Arc<Connection> {
+        Arc::clone(&self.connection)
     }
 }
 
@@ -105,6 +110,9 @@ impl AsyncRead for Peer {
             } else if read.is_pending() && greeting.end.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }
+        }
+        if read.is_pending() && self.closed.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
         read
     }

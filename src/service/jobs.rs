@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
+use super::connection::Room;
 use super::conversation::Dialogue;
 use super::convert;
 use super::pb::{self, SolveStreamRequest, SolveStreamResponse, cancel::Which, solve_stream_request::Kind};
@@ -14,11 +15,13 @@ use super::shared::Shared;
 use super::status::ServiceError;
 use super::tally::Tally;
 use crate::domain::sliding::LastGoal;
-use crate::engine::{self, Answer, Asked, Found, Ticket};
+use crate::engine::{self, Answer, Asked, Caller, Found, Ticket};
 
 struct Held {
     ticket: Ticket,
     wants_path: bool,
+    /// Its place among the jobs in flight of its connection.
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 /// What a job is answered.
@@ -37,6 +40,7 @@ type Landed = (String, Answer);
 /// See the module.
 pub(super) struct Jobs {
     shared: Shared,
+    caller: Caller,
     /// The caller's own, for the whole of the stream: no job needs longer.
     deadline: Option<Instant>,
     last_goal: LastGoal,
@@ -46,12 +50,12 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    pub(super) fn new(shared: Shared, deadline: Option<Instant>) -> Self {
+    pub(super) fn new(shared: Shared, caller: Caller, deadline: Option<Instant>) -> Self {
         let (in_flight, answers) = (HashMap::new(), mpsc::unbounded_channel());
-        Self { shared, deadline, last_goal: LastGoal::default(), in_flight, answers }
+        Self { shared, caller, deadline, last_goal: LastGoal::default(), in_flight, answers }
     }
 
-    fn take(&mut self, job: pb::Job) -> Option<Reply> {
+    fn take(&mut self, job: pb::Job, room: &mut Room) -> Option<Reply> {
         let asked = self.ask(&job);
         let request_id = job.request_id;
         Some(match asked {
@@ -60,7 +64,7 @@ impl Jobs {
                 Reply::Answer(convert::answer(request_id, answer, wants_path))
             }
             Ok((Asked::Later(ticket), wants_path)) => {
-                self.in_flight.insert(request_id, Held { ticket, wants_path });
+                self.in_flight.insert(request_id, Held { ticket, wants_path, _place: room.take() });
                 return None;
             }
             Err(error) => Reply::Answer(convert::refusal(request_id, &error)),
@@ -73,7 +77,7 @@ impl Jobs {
             return Err(ServiceError::DuplicateId { field: "job.request_id", id: job.request_id.clone() });
         }
         let (mut query, wants_path) = convert::query(job, &self.shared.limits, &mut self.last_goal)?;
-        query.deadline = self.deadline;
+        (query.caller, query.deadline) = (self.caller, self.deadline);
         let reply = || {
             let (id, answers) = (job.request_id.clone(), self.answers.0.clone());
             // Nobody listens any more when the conversation is gone.
@@ -114,9 +118,9 @@ impl Dialogue for Jobs {
         Poll::Ready(Reply::Answer(convert::answer(request_id, answer, wants_path)))
     }
 
-    fn hear(&mut self, request: SolveStreamRequest) -> Result<Option<Reply>, ServiceError> {
+    fn hear(&mut self, request: SolveStreamRequest, room: &mut Room) -> Result<Option<Reply>, ServiceError> {
         match request.kind {
-            Some(Kind::Job(job)) => return Ok(self.take(job)),
+            Some(Kind::Job(job)) => return Ok(self.take(job, room)),
             Some(Kind::Cancel(pb::Cancel { which: Some(Which::RequestId(id)) })) => {
                 if let Some(held) = self.in_flight.get(&id) {
                     held.ticket.cancel();

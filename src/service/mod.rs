@@ -1,6 +1,7 @@
 //! The only place that knows gRPC: wire types come in here and go no further.
 
 mod batches;
+mod connection;
 mod conversation;
 mod convert;
 mod deadline;

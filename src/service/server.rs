@@ -123,11 +123,11 @@ pub async fn serve(
         .http2_max_header_list_size(MAX_HEADER_BYTES)
         .http2_max_pending_accept_reset_streams(Some(MAX_RESET_STREAMS))
         .http2_max_local_error_reset_streams(Some(MAX_RESET_STREAMS))
-        .add_service(Punctual(solver))
+        .add_service(Punctual::new(solver, limits.max_call()))
         .add_service(health_service)
         .add_service(reflection().build_v1()?)
         .add_service(reflection().build_v1alpha()?);
-    let peers = incoming(listener, limits.max_connections, drain.token());
+    let peers = incoming(listener, limits, drain.token());
     let mut serving =
         std::pin::pin!(router.serve_with_incoming_shutdown(peers, drain.token().cancelled_owned()));
     report(&health, ServingStatus::Serving).await;

@@ -7,7 +7,8 @@ use tokio::sync::oneshot;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::batches::Batches;
-use super::conversation::{Conversation, Dialogue};
+use super::connection::Connection;
+use super::conversation::{Call, Conversation, Dialogue};
 use super::convert;
 use super::deadline::Deadline;
 use super::jobs::Jobs;
@@ -33,11 +34,14 @@ impl SolverService for Solver {
 
     async fn solve(&self, request: Request<pb::SolveRequest>) -> Result<Response<pb::SolveResponse>, Status> {
         let _call = self.0.open_call()?;
+        let connection = Connection::of(&request);
+        let (_open, _place) = (connection.open(), connection.job()?);
         let Some(job) = request.into_inner().job else {
             return Err(ServiceError::Misuse("job: is not set, expected a job").into());
         };
         ServiceError::check_id("job.request_id", &job.request_id)?;
-        let (query, wants_path) = convert::query(&job, &self.0.limits, &mut LastGoal::default())?;
+        let (mut query, wants_path) = convert::query(&job, &self.0.limits, &mut LastGoal::default())?;
+        query.caller = connection.caller;
         let answer = self.answer(&query).await?;
         if let Verdict::Failed(failure) = answer.verdict {
             return Err(ServiceError::from(failure).into());
@@ -50,15 +54,16 @@ impl SolverService for Solver {
         &self,
         request: Request<Streaming<pb::SolveStreamRequest>>,
     ) -> Result<Response<Conversation<Jobs>>, Status> {
-        let deadline = deadline(&request);
-        self.converse(Jobs::new(self.0.clone(), deadline), request)
+        let (caller, deadline) = (Connection::of(&request).caller, deadline(&request));
+        self.converse(Jobs::new(self.0.clone(), caller, deadline), request)
     }
 
     async fn solve_packed(
         &self,
         request: Request<Streaming<pb::SolvePackedRequest>>,
     ) -> Result<Response<Conversation<Batches>>, Status> {
-        self.converse(Batches::new(self.0.clone()), request)
+        let caller = Connection::of(&request).caller;
+        self.converse(Batches::new(self.0.clone(), caller), request)
     }
 
     async fn get_server_info(
@@ -107,10 +112,10 @@ impl Solver {
         dialogue: D,
         request: Request<Streaming<D::Request>>,
     ) -> Result<Response<Conversation<D>>, Status> {
-        let call = self.0.open_call()?;
-        let (deadline, tally) = (deadline(&request), Tally::new(request.remote_addr()));
-        let requests = request.into_inner();
-        Ok(Response::new(Conversation::new(&self.0, dialogue, requests, deadline, tally, call)))
+        let (place, connection) = (self.0.open_call()?, Connection::of(&request));
+        let (deadline, tally) = (deadline(&request), Tally::new(connection.peer));
+        let call = Call { connection, place, deadline, tally };
+        Ok(Response::new(Conversation::new(&self.0, dialogue, request.into_inner(), call)))
     }
 
     async fn answer(&self, query: &Query) -> Result<Answer, ServiceError> {
@@ -160,5 +165,8 @@ fn limits(limits: &LimitsConfig) -> pb::Limits {
         max_graph_vertices: small(MAX_CELLS),
         max_pattern_bytes: MAX_PATTERN_BYTES,
         max_kept_states: MAX_KEPT_STATES,
+        max_in_flight_per_connection: limits.max_in_flight_per_connection,
+        max_stream_age_ms: limits.max_stream_age_ms,
+        max_call_ms: u32::try_from(limits.max_call().as_millis()).unwrap_or(u32::MAX),
     }
 }

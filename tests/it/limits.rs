@@ -31,6 +31,8 @@ fn the_server_says_what_its_limits_are() {
             drain_timeout_ms: 1014,
             max_table_bytes: 1015,
             max_packed_boards: 1016,
+            max_in_flight_per_connection: 1017,
+            max_stream_age_ms: 1018,
         };
         let server = serve(limits, 3).await;
         let info =
@@ -61,6 +63,9 @@ fn the_server_says_what_its_limits_are() {
             max_graph_vertices: 16,
             max_pattern_bytes: 64 << 20,
             max_kept_states: (7 << 18) - 2,
+            max_in_flight_per_connection: 1017,
+            max_stream_age_ms: 1018,
+            max_call_ms: 1010 + 1013,
         };
         assert_eq!(info.limits, Some(expected));
         assert_eq!((info.version.as_str(), info.workers), (env!("CARGO_PKG_VERSION"), 3));

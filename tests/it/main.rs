@@ -1,6 +1,7 @@
 //! One test binary: real servers on port 0, golden data, agreement of all algorithms.
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test that panics has failed")]
 
+mod admission;
 mod agreement;
 mod boards;
 mod budgets;
@@ -11,9 +12,11 @@ mod domain;
 mod drain;
 mod faults;
 mod field_cases;
+mod frames;
 mod fuzz_twins;
 mod graph_theory;
 mod graphs;
+mod hostile;
 mod house;
 mod instances;
 mod judges;
@@ -33,6 +36,7 @@ mod search;
 mod sharing;
 mod soak;
 mod stalls;
+mod stream_age;
 mod streams;
 mod suboptimal;
 mod support;

@@ -64,21 +64,31 @@ impl Worker {
         code.unwrap()
     }
 
-    /// What it has cost of the processor's time.
-    pub(crate) fn cpu_time(&self) -> Duration {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
-        // The name before may hold anything.
-        let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
-        // utime and stime, in hundredths of a second.
-        let ticks: u64 = fields[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum();
-        Duration::from_millis(10 * ticks)
-    }
-
     /// Bytes of memory it holds now.
     pub(crate) fn resident_bytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+    }
+
+    /// File descriptors it holds now.
+    pub(crate) fn open_files(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
+    }
+
+    /// Processor time it uses from now on until so much time has passed.
+    pub(crate) async fn busy_within(&self, time: Duration) -> Duration {
+        let before = self.processor_time();
+        tokio::time::sleep(time).await;
+        self.processor_time().saturating_sub(before)
+    }
+
+    /// Processor time it has used since its start, to a hundredth of a second.
+    fn processor_time(&self) -> Duration {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        // Its name, in brackets, may hold anything; the times of user and system come eleven fields behind.
+        let fields = stat.rsplit(')').next().unwrap().split_whitespace();
+        fields.skip(11).take(2).map(|ticks| Duration::from_millis(10 * ticks.parse::<u64>().unwrap())).sum()
     }
 }
 
