@@ -2,6 +2,8 @@
 //! knows nothing of what it sets.
 #![expect(clippy::doc_markdown, reason = "doc comments are the help text, which is no Markdown")]
 
+mod security;
+
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -11,6 +13,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 
+pub use self::security::{MAX_CALLERS, MAX_TOKEN_BYTES, MIN_TOKEN_BYTES, Reflection, SecurityConfig};
 use crate::telemetry::LogFormat;
 
 /// Bytes of a request id; not to be set, since answers repeat it.
@@ -53,6 +56,10 @@ pub struct ServerConfig {
     /// What a client may ask for, and how much of it.
     #[command(flatten)]
     pub limits: LimitsConfig,
+
+    /// Who may ask.
+    #[command(flatten)]
+    pub security: SecurityConfig,
 
     /// How log lines look
     #[arg(long, env = "TAQUIN_LOG_FORMAT", value_enum, default_value_t)]

@@ -21,7 +21,6 @@ use tokio_util::sync::CancellationToken;
 use super::choice::{self, Turn};
 use super::flight::{Flight, Landing};
 use super::job::Known;
-use super::panicked::message;
 use super::queue::Lane;
 use super::{Failure, Shared, Work, guides};
 use crate::domain::sliding::{Cell, Goal, Path, Position};
@@ -192,8 +191,8 @@ fn search(shared: &Shared, flight: &Flight, lane: Lane, budget: &mut Budget) -> 
     }));
     match turn {
         Ok(turn) => turn.map_break(|outcome| landing(shared, flight, outcome)),
-        Err(panic) => {
-            tracing::error!(panic = message(panic.as_ref()), "a search panicked");
+        Err(_) => {
+            tracing::error!("a search panicked");
             Break(Landing::Panicked)
         }
     }

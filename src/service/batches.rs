@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use tokio::sync::mpsc;
 
+use super::callers::{Caller, Place};
 use super::conversation::Dialogue;
 use super::packed::{self, Batch};
 use super::pb::{SolvePackedRequest, SolvePackedResponse};
@@ -19,14 +20,15 @@ use crate::engine::{Reply, SweepTicket, Swept, TableAsked};
 /// See the module.
 pub(super) struct Batches {
     shared: Shared,
-    waiting: HashMap<String, SweepTicket>,
+    caller: Caller,
+    waiting: HashMap<String, (SweepTicket, Place)>,
     /// Unbounded, but every answer in it belongs to a message that waits, and those are bounded.
     answers: (mpsc::UnboundedSender<SolvePackedResponse>, mpsc::UnboundedReceiver<SolvePackedResponse>),
 }
 
 impl Batches {
-    pub(super) fn new(shared: Shared) -> Self {
-        Self { shared, waiting: HashMap::new(), answers: mpsc::unbounded_channel() }
+    pub(super) fn new(shared: Shared, caller: Caller) -> Self {
+        Self { shared, caller, waiting: HashMap::new(), answers: mpsc::unbounded_channel() }
     }
 
     /// The answer to a message, unless a worker will give it.
@@ -37,6 +39,7 @@ impl Batches {
             return Err(ServiceError::DuplicateId { field: "request_id", id: id.clone() });
         }
         let batch = Arc::new(Batch::new(&mut request, self.shared.limits.max_packed_boards)?);
+        let place = self.caller.take(batch.boards())?;
         let id = request.request_id;
         let reply = || {
             let (batch, id, answers) = (Arc::clone(&batch), id.clone(), self.answers.0.clone());
@@ -53,7 +56,7 @@ impl Batches {
         match self.shared.engine.table(batch.goal(), reply)? {
             TableAsked::Now(table) => Ok(Some(batch.answer(id, &table))),
             TableAsked::Later(ticket) => {
-                self.waiting.insert(id, ticket);
+                self.waiting.insert(id, (ticket, place));
                 Ok(None)
             }
         }

@@ -11,14 +11,18 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
-use tokio::time::{Sleep, sleep};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout_at};
+use tokio_rustls::server::TlsStream;
 use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::either::Either;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 
+use super::tls::Tls;
 use crate::config::GREETING_TIMEOUT_MS;
 
-/// How long a peer may take to greet.
+/// How long a peer may take to greet, the handshake of TLS before it included.
 const GREETING_TIME: Duration = Duration::from_millis(GREETING_TIMEOUT_MS as u64);
 /// Bytes of the greeting, HTTP/2's connection preface.
 const GREETING_BYTES: usize = 24;
@@ -27,7 +31,8 @@ const REFUSED_PAUSE: Duration = Duration::from_millis(50);
 
 /// An open connection, and its place among those that may be.
 pub(super) struct Peer {
-    stream: TcpStream,
+    stream: Either<TcpStream, TlsStream<TcpStream>>,
+    info: TcpConnectInfo,
     greeting: Option<Greeting>,
     _place: OwnedSemaphorePermit,
 }
@@ -39,9 +44,18 @@ struct Greeting {
 }
 
 impl Peer {
-    fn new(stream: TcpStream, place: OwnedSemaphorePermit) -> Self {
-        let greeting = Greeting { bytes_missing: GREETING_BYTES, end: Box::pin(sleep(GREETING_TIME)) };
-        Self { stream, greeting: Some(greeting), _place: place }
+    /// A peer that has been accepted, once its handshake is done if there is one to do.
+    ///
+    /// # Errors
+    /// When it does not come so far in time.
+    async fn new(stream: TcpStream, tls: Option<&Tls>, place: OwnedSemaphorePermit) -> io::Result<Self> {
+        let (info, end) = (stream.connect_info(), Instant::now() + GREETING_TIME);
+        let stream = match tls {
+            None => Either::Left(stream),
+            Some(tls) => Either::Right(timeout_at(end, tls.accept(stream)).await??),
+        };
+        let greeting = Greeting { bytes_missing: GREETING_BYTES, end: Box::pin(sleep_until(end)) };
+        Ok(Self { stream, info, greeting: Some(greeting), _place: place })
     }
 }
 
@@ -50,13 +64,14 @@ impl Peer {
 pub(super) fn incoming(
     listener: TcpListener,
     max: u32,
+    tls: Option<Arc<Tls>>,
     stop: CancellationToken,
 ) -> ReceiverStream<io::Result<Peer>> {
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
         // The listener is closed then, so that whoever comes too late is refused, not kept waiting.
         tokio::select! {
-            () = accept(listener, max, &sender) => {}
+            () = accept(listener, max, tls.as_ref(), &sender) => {}
             () = sender.closed() => {}
             () = stop.cancelled() => {}
         }
@@ -64,8 +79,15 @@ pub(super) fn incoming(
     ReceiverStream::new(receiver)
 }
 
-async fn accept(listener: TcpListener, max: u32, peers: &mpsc::Sender<io::Result<Peer>>) {
+async fn accept(
+    listener: TcpListener,
+    max: u32,
+    tls: Option<&Arc<Tls>>,
+    peers: &mpsc::Sender<io::Result<Peer>>,
+) {
     let places = Arc::new(Semaphore::new(max as usize));
+    // Side by side, since each takes as long as its peer likes; they end with this.
+    let mut handshakes = JoinSet::new();
     loop {
         let place = Arc::clone(&places).acquire_owned().await.expect("never closed");
         match listener.accept().await {
@@ -74,9 +96,15 @@ async fn accept(listener: TcpListener, max: u32, peers: &mpsc::Sender<io::Result
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection keeps its delay");
                 }
-                if peers.send(Ok(Peer::new(stream, place))).await.is_err() {
-                    return;
-                }
+                let (tls, peers) = (tls.cloned(), peers.clone());
+                while handshakes.try_join_next().is_some() {}
+                handshakes.spawn(async move {
+                    match Peer::new(stream, tls.as_deref(), place).await {
+                        // Nobody takes it any more when the server has failed.
+                        Ok(peer) => drop(peers.send(Ok(peer)).await),
+                        Err(error) => tracing::debug!(%error, "a handshake failed"),
+                    }
+                });
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection was refused");
@@ -90,7 +118,7 @@ impl Connected for Peer {
     type ConnectInfo = TcpConnectInfo;
 
     fn connect_info(&self) -> TcpConnectInfo {
-        self.stream.connect_info()
+        self.info.clone()
     }
 }
 

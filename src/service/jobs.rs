@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use tokio::sync::mpsc;
 
+use super::callers::{Caller, Place};
 use super::conversation::Dialogue;
 use super::convert;
 use super::pb::{self, SolveStreamRequest, SolveStreamResponse, cancel::Which, solve_stream_request::Kind};
@@ -19,6 +20,7 @@ use crate::engine::{self, Answer, Asked, Found, Ticket};
 struct Held {
     ticket: Ticket,
     wants_path: bool,
+    _place: Place,
 }
 
 /// What a job is answered.
@@ -37,6 +39,7 @@ type Landed = (String, Answer);
 /// See the module.
 pub(super) struct Jobs {
     shared: Shared,
+    caller: Caller,
     /// The caller's own, for the whole of the stream: no job needs longer.
     deadline: Option<Instant>,
     last_goal: LastGoal,
@@ -46,40 +49,41 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    pub(super) fn new(shared: Shared, deadline: Option<Instant>) -> Self {
+    pub(super) fn new(shared: Shared, caller: Caller, deadline: Option<Instant>) -> Self {
         let (in_flight, answers) = (HashMap::new(), mpsc::unbounded_channel());
-        Self { shared, deadline, last_goal: LastGoal::default(), in_flight, answers }
+        Self { shared, caller, deadline, last_goal: LastGoal::default(), in_flight, answers }
     }
 
     fn take(&mut self, job: pb::Job) -> Option<Reply> {
         let asked = self.ask(&job);
         let request_id = job.request_id;
         Some(match asked {
-            Ok((Asked::Found(found), wants_path)) => Reply::Found { request_id, found, wants_path },
-            Ok((Asked::Now(answer), wants_path)) => {
+            Ok((Asked::Found(found), wants_path, _)) => Reply::Found { request_id, found, wants_path },
+            Ok((Asked::Now(answer), wants_path, _)) => {
                 Reply::Answer(convert::answer(request_id, answer, wants_path))
             }
-            Ok((Asked::Later(ticket), wants_path)) => {
-                self.in_flight.insert(request_id, Held { ticket, wants_path });
+            Ok((Asked::Later(ticket), wants_path, place)) => {
+                self.in_flight.insert(request_id, Held { ticket, wants_path, _place: place });
                 return None;
             }
             Err(error) => Reply::Answer(convert::refusal(request_id, &error)),
         })
     }
 
-    fn ask(&mut self, job: &pb::Job) -> Result<(Asked, bool), ServiceError> {
+    fn ask(&mut self, job: &pb::Job) -> Result<(Asked, bool, Place), ServiceError> {
         ServiceError::check_id("job.request_id", &job.request_id)?;
         if !self.in_flight.is_empty() && self.in_flight.contains_key(&job.request_id) {
             return Err(ServiceError::DuplicateId { field: "job.request_id", id: job.request_id.clone() });
         }
         let (mut query, wants_path) = convert::query(job, &self.shared.limits, &mut self.last_goal)?;
         query.deadline = self.deadline;
+        let place = self.caller.take(1)?;
         let reply = || {
             let (id, answers) = (job.request_id.clone(), self.answers.0.clone());
             // Nobody listens any more when the conversation is gone.
             engine::Reply::new(move |answer| drop(answers.send((id, answer))))
         };
-        Ok((self.shared.engine.ask(&query, reply)?, wants_path))
+        Ok((self.shared.engine.ask(&query, reply)?, wants_path, place))
     }
 }
 

@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::batches::Batches;
+use super::callers::Caller;
 use super::conversation::{Conversation, Dialogue};
 use super::convert;
 use super::deadline::Deadline;
@@ -33,11 +34,13 @@ impl SolverService for Solver {
 
     async fn solve(&self, request: Request<pb::SolveRequest>) -> Result<Response<pb::SolveResponse>, Status> {
         let _call = self.0.open_call()?;
+        let caller = caller(&request);
         let Some(job) = request.into_inner().job else {
             return Err(ServiceError::Misuse("job: is not set, expected a job").into());
         };
         ServiceError::check_id("job.request_id", &job.request_id)?;
         let (query, wants_path) = convert::query(&job, &self.0.limits, &mut LastGoal::default())?;
+        let _place = caller.take(1)?;
         let answer = self.answer(&query).await?;
         if let Verdict::Failed(failure) = answer.verdict {
             return Err(ServiceError::from(failure).into());
@@ -51,14 +54,14 @@ impl SolverService for Solver {
         request: Request<Streaming<pb::SolveStreamRequest>>,
     ) -> Result<Response<Conversation<Jobs>>, Status> {
         let deadline = deadline(&request);
-        self.converse(Jobs::new(self.0.clone(), deadline), request)
+        self.converse(Jobs::new(self.0.clone(), caller(&request), deadline), request)
     }
 
     async fn solve_packed(
         &self,
         request: Request<Streaming<pb::SolvePackedRequest>>,
     ) -> Result<Response<Conversation<Batches>>, Status> {
-        self.converse(Batches::new(self.0.clone()), request)
+        self.converse(Batches::new(self.0.clone(), caller(&request)), request)
     }
 
     async fn get_server_info(
@@ -108,7 +111,7 @@ impl Solver {
         request: Request<Streaming<D::Request>>,
     ) -> Result<Response<Conversation<D>>, Status> {
         let call = self.0.open_call()?;
-        let (deadline, tally) = (deadline(&request), Tally::new(request.remote_addr()));
+        let (deadline, tally) = (deadline(&request), Tally::new(request.remote_addr(), caller(&request)));
         let requests = request.into_inner();
         Ok(Response::new(Conversation::new(&self.0, dialogue, requests, deadline, tally, call)))
     }
@@ -125,6 +128,11 @@ impl Solver {
         };
         Ok(receiver.await.expect("a reply is always sent, if only by its drop"))
     }
+}
+
+/// Who asks.
+fn caller<R>(request: &Request<R>) -> Caller {
+    request.extensions().get().cloned().unwrap_or_default()
 }
 
 /// When the caller's own time for a call is over, if it has said so.
