@@ -1,7 +1,8 @@
 //! Log lines, for people or as JSON, on standard error. It knows nothing of what is logged.
 
+use std::io;
+use std::panic::{self, Location};
 use std::path::Path;
-use std::{io, panic};
 
 use tracing_subscriber::EnvFilter;
 
@@ -25,7 +26,7 @@ pub fn init(format: LogFormat, directives: &str) -> Result<(), Box<dyn std::erro
     panic::set_hook(Box::new(|panic| {
         let place = panic.location();
         let file = place.and_then(|place| Path::new(place.file()).file_name()).unwrap_or_default();
-        let line = place.map(|place| place.line());
+        let line = place.map(Location::line);
         tracing::error!(file = %file.display(), line, "a thread panicked");
     }));
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);

@@ -1,6 +1,5 @@
 //! Who may ask a server, and what others may see of what is said: certificates, tokens,
 //! reflection. It knows nothing of what it sets.
-#![expect(clippy::doc_markdown, reason = "doc comments are the help text, which is no Markdown")]
 
 use std::path::PathBuf;
 

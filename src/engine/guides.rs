@@ -140,12 +140,11 @@ fn make_for(shared: &Shared, first: &Work) {
         first.strike_maker(&shared.guides.limits);
         shared.guides.make(goal);
     }));
-    match made {
-        Ok(()) => shared.queue.recall(|work| work.goal().problem() == problem),
-        Err(_) => {
-            tracing::error!("the making of pattern databases panicked");
-            first.fail(shared);
-        }
+    if made.is_ok() {
+        shared.queue.recall(|work| work.goal().problem() == problem);
+    } else {
+        tracing::error!("the making of pattern databases panicked");
+        first.fail(shared);
     }
 }
 

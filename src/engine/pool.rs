@@ -189,13 +189,11 @@ fn search(shared: &Shared, flight: &Flight, lane: Lane, budget: &mut Budget) -> 
         let kept = flight.is_remembered().then_some(&shared.tables);
         choice::solve(flight.canonical(), flight.algorithm(), lane, kept, &shared.guides, budget)
     }));
-    match turn {
-        Ok(turn) => turn.map_break(|outcome| landing(shared, flight, outcome)),
-        Err(_) => {
-            tracing::error!("a search panicked");
-            Break(Landing::Panicked)
-        }
-    }
+    let Ok(turn) = turn else {
+        tracing::error!("a search panicked");
+        return Break(Landing::Panicked);
+    };
+    turn.map_break(|outcome| landing(shared, flight, outcome))
 }
 
 /// Keeps what a search has found.

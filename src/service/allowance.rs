@@ -71,9 +71,9 @@ mod tests {
         Quota::new(Allowance { max_in_flight, rate }, now)
     }
 
-    fn retry_after(taken: Result<(), ServiceError>) -> Duration {
+    fn retry_after(taken: &Result<(), ServiceError>) -> Duration {
         let Err(ServiceError::CallerRate { retry_after, .. }) = taken else { panic!("{taken:?}") };
-        retry_after
+        *retry_after
     }
 
     #[test]
@@ -83,17 +83,17 @@ mod tests {
         for _ in 0..4 {
             quota.take(1, start).unwrap();
         }
-        assert_eq!(retry_after(quota.take(1, start)), Duration::from_millis(250));
+        assert_eq!(retry_after(&quota.take(1, start)), Duration::from_millis(250));
         let later = start + Duration::from_millis(249);
-        assert_eq!(retry_after(quota.take(1, later)), Duration::from_millis(1));
+        assert_eq!(retry_after(&quota.take(1, later)), Duration::from_millis(1));
         quota.take(1, start + Duration::from_millis(250)).unwrap();
-        assert_eq!(retry_after(quota.take(1, start + Duration::from_millis(250))).as_millis(), 250);
+        assert_eq!(retry_after(&quota.take(1, start + Duration::from_millis(250))).as_millis(), 250);
         // Rest fills the bucket, and no more than that.
         let rested = start + Duration::from_mins(1);
         for _ in 0..4 {
             quota.take(1, rested).unwrap();
         }
-        assert_eq!(retry_after(quota.take(1, rested)), Duration::from_millis(250));
+        assert_eq!(retry_after(&quota.take(1, rested)), Duration::from_millis(250));
     }
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
         let start = Instant::now();
         let mut quota = quota(0, 100, start);
         quota.take(1000, start).unwrap();
-        assert_eq!(retry_after(quota.take(1, start)), Duration::from_millis(9010));
+        assert_eq!(retry_after(&quota.take(1, start)), Duration::from_millis(9010));
         quota.take(1, start + Duration::from_millis(9010)).unwrap();
     }
 
@@ -117,7 +117,7 @@ mod tests {
         quota.give_back();
         quota.take(1, start).unwrap();
         quota.give_back();
-        retry_after(quota.take(1, start));
+        retry_after(&quota.take(1, start));
     }
 
     #[test]

@@ -263,7 +263,7 @@ mod tests {
         }
         refused(&format!("one {}", "t".repeat(MIN_TOKEN_BYTES - 1)));
         refused(&format!("one {}", "t".repeat(MAX_TOKEN_BYTES + 1)));
-        let file = |callers| (0..callers).map(|n| format!("c{n} {ONE}{n}\n")).collect::<String>();
+        let file = |callers| (0..callers).map(|n| format!("c{n} {ONE}{n}")).collect::<Vec<_>>().join("\n");
         assert_eq!(parse(file(MAX_CALLERS).as_bytes()).unwrap().len(), MAX_CALLERS);
         assert!(refused(&file(MAX_CALLERS + 1)).starts_with("line 257: one caller more than the 256"));
     }

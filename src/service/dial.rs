@@ -54,6 +54,7 @@ const HINTS: [(&str, &str); 11] = [
 
 /// How a worker is reached, as flags have it; over TLS where the endpoint says https.
 #[derive(Debug, Clone, Default, Args)]
+#[expect(clippy::doc_markdown, reason = "doc comments are the help text, which is no Markdown")]
 pub struct DialOptions {
     /// Certificate authorities in PEM, one of which the server's certificate must come from; https:// needs it
     #[arg(long, value_name = "FILE", env = "TAQUIN_TLS_CA")]
@@ -87,12 +88,13 @@ impl DialOptions {
 
     fn tls(&self) -> Result<Option<Arc<ClientConfig>>, String> {
         let said = |error: FileError| error.to_string();
-        let named = |flag, path: &Option<PathBuf>| path.clone().map(|path| NamedFile { flag, path });
-        let identity = match named("--tls-cert", &self.tls_cert).zip(named("--tls-key", &self.tls_key)) {
+        let identity = match NamedFile::new("--tls-cert", self.tls_cert.as_ref())
+            .zip(NamedFile::new("--tls-key", self.tls_key.as_ref()))
+        {
             Some((chain, key)) => Some(certified_key(&chain, &key).map_err(said)?),
             None => None,
         };
-        let Some(file) = named("--tls-ca", &self.tls_ca) else {
+        let Some(file) = NamedFile::new("--tls-ca", self.tls_ca.as_ref()) else {
             let wanted = "--tls-cert wants to know whom to trust too: --tls-ca";
             return if identity.is_some() { Err(wanted.into()) } else { Ok(None) };
         };
@@ -109,8 +111,7 @@ impl DialOptions {
     }
 
     fn authorization(&self) -> Result<Option<HeaderValue>, String> {
-        if let Some(path) = self.token_file.clone() {
-            let file = NamedFile { flag: "--token-file", path };
+        if let Some(file) = NamedFile::new("--token-file", self.token_file.as_ref()) {
             let read = file.read().and_then(|text| header(&text).map_err(|why| file.wrong(why)));
             return read.map(Some).map_err(|error| error.to_string());
         }
@@ -286,7 +287,15 @@ pub fn causes(error: &(dyn Error + 'static)) -> String {
             told.push(cause);
         }
     }
-    let told = told.join(": ");
+    explained(told.join(": "))
+}
+
+/// What an error means, if that is known, and what caused it in the end.
+pub(super) fn root_cause(error: &(dyn Error + 'static)) -> String {
+    error.source().map_or_else(|| explained(error.to_string()), root_cause)
+}
+
+fn explained(told: String) -> String {
     match HINTS.iter().find(|(sign, _)| told.contains(sign)) {
         Some((_, hint)) => format!("{hint} ({told})"),
         None => told,

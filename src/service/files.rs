@@ -26,6 +26,11 @@ pub(super) struct NamedFile {
 }
 
 impl NamedFile {
+    /// The file of a flag that is given.
+    pub(super) fn new(flag: &'static str, path: Option<&PathBuf>) -> Option<Self> {
+        path.cloned().map(|path| Self { flag, path })
+    }
+
     /// What is wrong with it.
     pub(super) fn wrong(&self, why: impl Into<String>) -> FileError {
         FileError { flag: self.flag, path: self.path.clone(), why: why.into() }

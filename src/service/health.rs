@@ -9,7 +9,7 @@ use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
 use super::SERVICE_NAME;
-use super::dial::{Dial, Target, causes};
+use super::dial::{Dial, Target, root_cause};
 
 /// Where a worker that listens on an address is reached from its own machine.
 #[must_use]
@@ -58,11 +58,11 @@ pub async fn check_health_by(
 pub async fn ask_health(target: &Target) -> Result<(), String> {
     let url = target.uri().to_string();
     let url = url.trim_end_matches('/');
-    let channel = target.connect().await.map_err(|e| format!("can't reach {url}: {}", causes(&e)))?;
+    let channel = target.connect().await.map_err(|e| format!("can't reach {url}: {}", root_cause(&e)))?;
     let request = HealthCheckRequest { service: SERVICE_NAME.to_owned() };
     let answer = HealthClient::new(channel).check(request).await;
     let status = answer.map_err(|status| match status.source() {
-        Some(cause) => format!("no answer from {url}: {}", causes(cause)),
+        Some(cause) => format!("no answer from {url}: {}", root_cause(cause)),
         None => format!("{url} answers {:?}: {}", status.code(), status.message()),
     })?;
     match status.into_inner().status() {

@@ -2,7 +2,6 @@
 //! before anything is served and again when it is asked for.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::callers::Callers;
@@ -30,7 +29,7 @@ impl Security {
             Some(files) => Some(Tls::load(files)?.into()),
             None => None,
         };
-        let callers = match named("--tokens", &config.tokens) {
+        let callers = match NamedFile::new("--tokens", config.tokens.as_ref()) {
             Some(file) => Some(Callers::load(file)?.into()),
             None => None,
         };
@@ -73,13 +72,12 @@ impl Security {
     }
 }
 
-fn named(flag: &'static str, path: &Option<PathBuf>) -> Option<NamedFile> {
-    path.clone().map(|path| NamedFile { flag, path })
-}
-
 fn tls_files(config: &SecurityConfig) -> Result<Option<TlsFiles>> {
-    let client_authorities = named("--tls-client-ca", &config.tls_client_ca);
-    match (named("--tls-cert", &config.tls_cert), named("--tls-key", &config.tls_key)) {
+    let client_authorities = NamedFile::new("--tls-client-ca", config.tls_client_ca.as_ref());
+    match (
+        NamedFile::new("--tls-cert", config.tls_cert.as_ref()),
+        NamedFile::new("--tls-key", config.tls_key.as_ref()),
+    ) {
         (Some(chain), Some(key)) => Ok(Some(TlsFiles { chain, key, client_authorities })),
         (Some(_), None) => Err("--tls-cert wants the key of the certificate too (--tls-key)".into()),
         (None, Some(_)) => Err("--tls-key wants the certificate of the key too (--tls-cert)".into()),

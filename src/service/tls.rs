@@ -21,7 +21,7 @@ use super::files::{FileError, NamedFile};
 const TLS_HANDSHAKE: u8 = 22;
 /// What a peer is told that speaks HTTP/2 without TLS: empty SETTINGS.
 const SETTINGS: &[u8] = b"\0\0\0\x04\0\0\0\0\0";
-/// And GOAWAY for no stream, with the code INADEQUATE_SECURITY (12) and a word of debug data.
+/// And GOAWAY for no stream, with the code `INADEQUATE_SECURITY` (12) and a word of debug data.
 const TLS_ONLY: &[u8] = b"\0\0\x2a\x07\0\0\0\0\0\
     \0\0\0\0\0\0\0\x0c\
     this port speaks TLS: ask https://";

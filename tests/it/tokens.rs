@@ -281,7 +281,7 @@ fn packed_boards_count_each() {
         let refused = Status::with_details(error.code.into(), &error.message, error.encode_to_vec().into());
         assert_shed(&refused);
         let delay = retry_delay(&refused).unwrap();
-        assert!((Duration::from_secs(60)..Duration::from_secs(100)).contains(&delay), "{delay:?}");
+        assert!((Duration::from_mins(1)..Duration::from_secs(100)).contains(&delay), "{delay:?}");
     });
 }
 
@@ -347,16 +347,16 @@ fn neither_log_nor_answer_tells_a_token_a_panic_or_a_path() {
         let (tokens, foreign) = (folder.write("tokens", &format!("one {ONE}")), "foreign-0123456789-abcdef");
         let worker = Worker::spawn(&["--tokens", &tokens, "--log", "trace"]);
         let client = worker.connect().await;
-        let mut said = String::new();
+        let mut said = Vec::new();
         let mut talk = open(&client, ONE).await;
         for id in ["bad#panic", "good"] {
-            said += &format!("{:?}", talk.ask(job(id, boards::at(14, 0))).await);
+            said.push(format!("{:?}", talk.ask(job(id, boards::at(14, 0))).await));
         }
         let mut caller = client.clone();
         let panics = pb::SolveRequest { job: Some(job("bad#panic", boards::at(14, 1))) };
-        said += &format!("{:?}", caller.solve(with_token(panics, ONE)).await.unwrap_err());
-        said += &format!("{:?}", caller.solve(with_token(unary("x"), foreign)).await.unwrap_err());
-        said += &format!("{:?}", caller.solve(unary("x")).await.unwrap_err());
+        said.push(format!("{:?}", caller.solve(with_token(panics, ONE)).await.unwrap_err()));
+        said.push(format!("{:?}", caller.solve(with_token(unary("x"), foreign)).await.unwrap_err()));
+        said.push(format!("{:?}", caller.solve(unary("x")).await.unwrap_err()));
         drop(talk);
         folder.write("tokens", "one");
         worker.signal(Signal::HUP);
@@ -364,7 +364,7 @@ fn neither_log_nor_answer_tells_a_token_a_panic_or_a_path() {
             wait_until(line, SIGNAL_TIME, || worker.log().contains(line)).await;
         }
         let folder = folder.path("");
-        for text in [&said, &worker.log()] {
+        for text in [&said.join("\n"), &worker.log()] {
             for secret in [ONE, foreign, "a fault switch made", "panicked at", "src/", &folder] {
                 let line = text.lines().find(|line| line.contains(secret));
                 assert_eq!(line, None, "{secret:?} is told");

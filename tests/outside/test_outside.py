@@ -857,7 +857,8 @@ class Security(unittest.TestCase):
         metadata = [("authorization", f"Bearer {self.token}")]
         answer = self.solve(self.server.solver, metadata=metadata).answer
         self.assertEqual(answer.solution.distance, 31)
-        answers = self.server.solver.SolveStream(iter([job_message("a", GOAL_LAST)]), metadata=metadata, timeout=PATIENCE)
+        jobs = iter([job_message("a", GOAL_LAST)])
+        answers = self.server.solver.SolveStream(jobs, metadata=metadata, timeout=PATIENCE)
         self.assertEqual([answer.answer.request_id for answer in answers], ["a"])
         # As a client sends it that is told of the token once.
         credentials = grpc.composite_channel_credentials(self.trust, grpc.access_token_call_credentials(self.token))
@@ -868,7 +869,8 @@ class Security(unittest.TestCase):
         unauthenticated = grpc.StatusCode.UNAUTHENTICATED
         self.assertRefused(unauthenticated, self.server.solver)
         for token in ("", self.token[:-1], self.token + "0", "x" * 1000):
-            told = self.assertRefused(unauthenticated, self.server.solver, metadata=[("authorization", f"Bearer {token}")])
+            metadata = [("authorization", f"Bearer {token}")]
+            told = self.assertRefused(unauthenticated, self.server.solver, metadata=metadata)
             self.assertNotIn(self.token[:-1], told)
         self.assertNotIn(self.token[:-1], "".join(self.server.log))
 
