@@ -6,6 +6,7 @@ pub mod file;
 #[cfg(feature = "faults")]
 pub mod fuzz;
 pub mod layers;
+mod security;
 mod setting;
 
 use std::net::SocketAddr;
@@ -18,6 +19,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 
+pub use self::security::{MAX_CALLERS, MAX_TOKEN_BYTES, MIN_TOKEN_BYTES, Reflection, SecurityConfig};
 use crate::telemetry::{LogFormat, directives};
 
 /// Bytes of a request id; not to be set, since answers repeat it.
@@ -62,6 +64,10 @@ pub struct ServerConfig {
     /// What a client may ask for, and how much of it.
     #[command(flatten)]
     pub limits: LimitsConfig,
+
+    /// Who may ask.
+    #[command(flatten)]
+    pub security: SecurityConfig,
 
     /// How log lines look
     #[arg(long, env = "TAQUIN_LOG_FORMAT", value_enum, default_value_t)]

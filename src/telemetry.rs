@@ -1,6 +1,8 @@
 //! Log lines, for people or as JSON, on standard error. It knows nothing of what is logged.
 
 use std::io;
+use std::panic::{self, Location};
+use std::path::Path;
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::ParseError;
@@ -23,12 +25,19 @@ pub fn directives(text: &str) -> Result<String, ParseError> {
     EnvFilter::try_new(text).map(|_| text.to_owned())
 }
 
-/// Starts logging.
+/// Starts logging. Of a panic only the place is logged from then on: its message may hold what a client
+/// has sent, and neither goes where the log goes.
 ///
 /// # Errors
 /// When `directives` are none, or logging was started before.
 pub fn init(format: LogFormat, directives: &str) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let filter = EnvFilter::try_new(directives)?;
+    panic::set_hook(Box::new(|panic| {
+        let place = panic.location();
+        let file = place.and_then(|place| Path::new(place.file()).file_name()).unwrap_or_default();
+        let line = place.map(Location::line);
+        tracing::error!(file = %file.display(), line, "a thread panicked");
+    }));
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     match format {
         LogFormat::Human => lines.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).try_init(),

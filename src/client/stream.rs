@@ -23,9 +23,10 @@ use tonic_types::StatusExt;
 
 use super::answer::{Reply, code_name};
 use super::board::Layout;
-use super::connect::{Client, causes};
+use super::connect::Client;
 use super::input::{Item, Items, Place};
 use super::text::TextError;
+use crate::service::causes;
 use crate::service::pb::{self, solve_stream_request::Kind};
 
 /// How long the server may take to close the call when everything is answered.

@@ -8,6 +8,7 @@ use super::super::connect;
 use super::super::gather::one;
 use super::super::test_server::{Manner, TestServer};
 use super::*;
+use crate::service::Dial;
 
 /// No test may take longer.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -56,7 +57,8 @@ fn feed(items: Vec<Item>) -> Items {
 }
 
 async fn client(server: &TestServer) -> Client {
-    connect::connect(&connect::endpoint(&server.address.to_string()).unwrap()).await.unwrap()
+    let target = connect::endpoint(&server.address.to_string(), &Dial::default()).unwrap();
+    connect::connect(&target).await.unwrap()
 }
 
 /// Solves the items and returns all replies with how the call ended.

@@ -7,7 +7,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use super::panicked::message;
 use super::queue::Lane;
 use super::tables::Tables;
 use super::{Shared, Work};
@@ -141,12 +140,11 @@ fn make_for(shared: &Shared, first: &Work) {
         first.strike_maker(&shared.guides.limits);
         shared.guides.make(goal);
     }));
-    match made {
-        Ok(()) => shared.queue.recall(|work| work.goal().problem() == problem),
-        Err(panic) => {
-            tracing::error!(panic = message(panic.as_ref()), "the making of pattern databases panicked");
-            first.fail(shared);
-        }
+    if made.is_ok() {
+        shared.queue.recall(|work| work.goal().problem() == problem);
+    } else {
+        tracing::error!("the making of pattern databases panicked");
+        first.fail(shared);
     }
 }
 

@@ -10,7 +10,6 @@ mod flight;
 mod found;
 mod guides;
 mod job;
-mod panicked;
 mod pool;
 mod queue;
 mod suboptimal;

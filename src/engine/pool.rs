@@ -21,7 +21,6 @@ use tokio_util::sync::CancellationToken;
 use super::choice::{self, Turn};
 use super::flight::{Flight, Landing};
 use super::job::Known;
-use super::panicked::message;
 use super::queue::Lane;
 use super::{Failure, Shared, Work, guides};
 use crate::domain::sliding::{Cell, Goal, Path, Position};
@@ -193,13 +192,11 @@ fn search(shared: &Shared, flight: &Flight, lane: Lane, budget: &mut Budget) -> 
         let kept = flight.is_remembered().then_some(&shared.tables);
         choice::solve(flight.canonical(), flight.algorithm(), lane, kept, &shared.guides, budget)
     }));
-    match turn {
-        Ok(turn) => turn.map_break(|outcome| landing(shared, flight, outcome)),
-        Err(panic) => {
-            tracing::error!(panic = message(panic.as_ref()), "a search panicked");
-            Break(Landing::Panicked)
-        }
-    }
+    let Ok(turn) = turn else {
+        tracing::error!("a search panicked");
+        return Break(Landing::Panicked);
+    };
+    turn.map_break(|outcome| landing(shared, flight, outcome))
 }
 
 /// Keeps what a search has found.

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
+use super::callers::{Caller, Place};
 use super::connection::Room;
 use super::conversation::Dialogue;
 use super::packed::{self, Batch};
@@ -15,20 +16,22 @@ use super::shared::Shared;
 use super::status::ServiceError;
 use super::tally::Tally;
 use crate::config::MAX_PACKED_WAITING;
-use crate::engine::{Caller, Reply, SweepTicket, Swept, TableAsked};
+use crate::engine::{self, Reply, SweepTicket, Swept, TableAsked};
 
 /// See the module.
 pub(super) struct Batches {
     shared: Shared,
     caller: Caller,
-    waiting: HashMap<String, (SweepTicket, Option<OwnedSemaphorePermit>)>,
+    /// Whom the engine takes it for when it serves callers in turn.
+    turn: engine::Caller,
+    waiting: HashMap<String, (SweepTicket, Place, Option<OwnedSemaphorePermit>)>,
     /// Unbounded, but every answer in it belongs to a message that waits, and those are bounded.
     answers: (mpsc::UnboundedSender<SolvePackedResponse>, mpsc::UnboundedReceiver<SolvePackedResponse>),
 }
 
 impl Batches {
-    pub(super) fn new(shared: Shared, caller: Caller) -> Self {
-        Self { shared, caller, waiting: HashMap::new(), answers: mpsc::unbounded_channel() }
+    pub(super) fn new(shared: Shared, caller: Caller, turn: engine::Caller) -> Self {
+        Self { shared, caller, turn, waiting: HashMap::new(), answers: mpsc::unbounded_channel() }
     }
 
     /// The answer to a message, unless a worker will give it.
@@ -43,6 +46,7 @@ impl Batches {
             return Err(ServiceError::DuplicateId { field: "request_id", id: id.clone() });
         }
         let batch = Arc::new(Batch::new(&mut request, self.shared.limits.max_packed_boards)?);
+        let place = self.caller.take(batch.boards())?;
         let id = request.request_id;
         let reply = || {
             let (batch, id, answers) = (Arc::clone(&batch), id.clone(), self.answers.0.clone());
@@ -56,10 +60,10 @@ impl Batches {
                 drop(answers.send(answer));
             })
         };
-        match self.shared.engine.table(batch.goal(), self.caller, reply)? {
+        match self.shared.engine.table(batch.goal(), self.turn, reply)? {
             TableAsked::Now(table) => Ok(Some(batch.answer(id, &table))),
             TableAsked::Later(ticket) => {
-                self.waiting.insert(id, (ticket, room.take()));
+                self.waiting.insert(id, (ticket, place, room.take()));
                 Ok(None)
             }
         }

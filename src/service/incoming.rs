@@ -11,15 +11,19 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
-use tokio::time::{Sleep, sleep};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout_at};
+use tokio_rustls::server::TlsStream;
 use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::either::Either;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tonic::transport::server::Connected;
 
 use super::connection::Connection;
+use super::tls::Tls;
 use crate::config::{GREETING_TIMEOUT_MS, LimitsConfig};
 
-/// How long a peer may take to greet.
+/// How long a peer may take to greet, the handshake of TLS before it included.
 const GREETING_TIME: Duration = Duration::from_millis(GREETING_TIMEOUT_MS as u64);
 /// Bytes of the greeting, HTTP/2's connection preface.
 const GREETING_BYTES: usize = 24;
@@ -28,7 +32,7 @@ const REFUSED_PAUSE: Duration = Duration::from_millis(50);
 
 /// An open connection, and its place among those that may be.
 pub(super) struct Peer {
-    stream: TcpStream,
+    stream: Either<TcpStream, TlsStream<TcpStream>>,
     greeting: Option<Greeting>,
     connection: Arc<Connection>,
     closed: Pin<Box<WaitForCancellationFutureOwned>>,
@@ -42,10 +46,24 @@ struct Greeting {
 }
 
 impl Peer {
-    fn new(stream: TcpStream, connection: Arc<Connection>, place: OwnedSemaphorePermit) -> Self {
-        let greeting = Greeting { bytes_missing: GREETING_BYTES, end: Box::pin(sleep(GREETING_TIME)) };
+    /// A peer that has been accepted, once its handshake is done if there is one to do.
+    ///
+    /// # Errors
+    /// When it does not come so far in time.
+    async fn new(
+        stream: TcpStream,
+        tls: Option<&Tls>,
+        connection: Arc<Connection>,
+        place: OwnedSemaphorePermit,
+    ) -> io::Result<Self> {
+        let end = Instant::now() + GREETING_TIME;
+        let stream = match tls {
+            None => Either::Left(stream),
+            Some(tls) => Either::Right(timeout_at(end, tls.accept(stream)).await??),
+        };
+        let greeting = Greeting { bytes_missing: GREETING_BYTES, end: Box::pin(sleep_until(end)) };
         let closed = Box::pin(connection.closed().cancelled_owned());
-        Self { stream, greeting: Some(greeting), connection, closed, _place: place }
+        Ok(Self { stream, greeting: Some(greeting), connection, closed, _place: place })
     }
 }
 
@@ -54,13 +72,14 @@ impl Peer {
 pub(super) fn incoming(
     listener: TcpListener,
     limits: LimitsConfig,
+    tls: Option<Arc<Tls>>,
     stop: CancellationToken,
 ) -> ReceiverStream<io::Result<Peer>> {
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
         // The listener is closed then, so that whoever comes too late is refused, not kept waiting.
         tokio::select! {
-            () = accept(listener, &limits, &sender) => {}
+            () = accept(listener, &limits, tls.as_ref(), &sender) => {}
             () = sender.closed() => {}
             () = stop.cancelled() => {}
         }
@@ -68,8 +87,15 @@ pub(super) fn incoming(
     ReceiverStream::new(receiver)
 }
 
-async fn accept(listener: TcpListener, limits: &LimitsConfig, peers: &mpsc::Sender<io::Result<Peer>>) {
+async fn accept(
+    listener: TcpListener,
+    limits: &LimitsConfig,
+    tls: Option<&Arc<Tls>>,
+    peers: &mpsc::Sender<io::Result<Peer>>,
+) {
     let places = Arc::new(Semaphore::new(limits.max_connections as usize));
+    // Side by side, since each takes as long as its peer likes; they end with this.
+    let mut handshakes = JoinSet::new();
     loop {
         let place = Arc::clone(&places).acquire_owned().await.expect("never closed");
         match listener.accept().await {
@@ -79,9 +105,15 @@ async fn accept(listener: TcpListener, limits: &LimitsConfig, peers: &mpsc::Send
                     tracing::debug!(%error, "a connection keeps its delay");
                 }
                 let connection = Connection::new(Some(address), limits.max_in_flight_per_connection);
-                if peers.send(Ok(Peer::new(stream, connection, place))).await.is_err() {
-                    return;
-                }
+                let (tls, peers) = (tls.cloned(), peers.clone());
+                while handshakes.try_join_next().is_some() {}
+                handshakes.spawn(async move {
+                    match Peer::new(stream, tls.as_deref(), connection, place).await {
+                        // Nobody takes it any more when the server has failed.
+                        Ok(peer) => drop(peers.send(Ok(peer)).await),
+                        Err(error) => tracing::debug!(%error, "a handshake failed"),
+                    }
+                });
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection was refused");

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
+use super::callers::{Caller, Place};
 use super::connection::Room;
 use super::conversation::Dialogue;
 use super::convert;
@@ -15,13 +16,13 @@ use super::shared::Shared;
 use super::status::ServiceError;
 use super::tally::Tally;
 use crate::domain::sliding::LastGoal;
-use crate::engine::{self, Answer, Asked, Caller, Found, Ticket};
+use crate::engine::{self, Answer, Asked, Found, Ticket};
 
 struct Held {
     ticket: Ticket,
     wants_path: bool,
-    /// Its place among the jobs in flight of its connection.
-    _place: Option<OwnedSemaphorePermit>,
+    /// Its place among the jobs in flight of its caller, and of its connection.
+    _places: (Place, Option<OwnedSemaphorePermit>),
 }
 
 /// What a job is answered.
@@ -41,6 +42,8 @@ type Landed = (String, Answer);
 pub(super) struct Jobs {
     shared: Shared,
     caller: Caller,
+    /// Whom the engine takes it for when it serves callers in turn.
+    turn: engine::Caller,
     /// The caller's own, for the whole of the stream: no job needs longer.
     deadline: Option<Instant>,
     last_goal: LastGoal,
@@ -50,40 +53,46 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    pub(super) fn new(shared: Shared, caller: Caller, deadline: Option<Instant>) -> Self {
+    pub(super) fn new(
+        shared: Shared,
+        caller: Caller,
+        turn: engine::Caller,
+        deadline: Option<Instant>,
+    ) -> Self {
         let (in_flight, answers) = (HashMap::new(), mpsc::unbounded_channel());
-        Self { shared, caller, deadline, last_goal: LastGoal::default(), in_flight, answers }
+        Self { shared, caller, turn, deadline, last_goal: LastGoal::default(), in_flight, answers }
     }
 
     fn take(&mut self, job: pb::Job, room: &mut Room) -> Option<Reply> {
         let asked = self.ask(&job);
         let request_id = job.request_id;
         Some(match asked {
-            Ok((Asked::Found(found), wants_path)) => Reply::Found { request_id, found, wants_path },
-            Ok((Asked::Now(answer), wants_path)) => {
+            Ok((Asked::Found(found), wants_path, _)) => Reply::Found { request_id, found, wants_path },
+            Ok((Asked::Now(answer), wants_path, _)) => {
                 Reply::Answer(convert::answer(request_id, answer, wants_path))
             }
-            Ok((Asked::Later(ticket), wants_path)) => {
-                self.in_flight.insert(request_id, Held { ticket, wants_path, _place: room.take() });
+            Ok((Asked::Later(ticket), wants_path, place)) => {
+                self.in_flight.insert(request_id, Held { ticket, wants_path, _places: (place, room.take()) });
                 return None;
             }
             Err(error) => Reply::Answer(convert::refusal(request_id, &error)),
         })
     }
 
-    fn ask(&mut self, job: &pb::Job) -> Result<(Asked, bool), ServiceError> {
+    fn ask(&mut self, job: &pb::Job) -> Result<(Asked, bool, Place), ServiceError> {
         ServiceError::check_id("job.request_id", &job.request_id)?;
         if !self.in_flight.is_empty() && self.in_flight.contains_key(&job.request_id) {
             return Err(ServiceError::DuplicateId { field: "job.request_id", id: job.request_id.clone() });
         }
         let (mut query, wants_path) = convert::query(job, &self.shared.limits, &mut self.last_goal)?;
-        (query.caller, query.deadline) = (self.caller, self.deadline);
+        (query.caller, query.deadline) = (self.turn, self.deadline);
+        let place = self.caller.take(1)?;
         let reply = || {
             let (id, answers) = (job.request_id.clone(), self.answers.0.clone());
             // Nobody listens any more when the conversation is gone.
             engine::Reply::new(move |answer| drop(answers.send((id, answer))))
         };
-        Ok((self.shared.engine.ask(&query, reply)?, wants_path))
+        Ok((self.shared.engine.ask(&query, reply)?, wants_path, place))
     }
 }
 

@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::batches::Batches;
+use super::callers::Caller;
 use super::connection::Connection;
 use super::conversation::{Call, Conversation, Dialogue};
 use super::convert;
@@ -34,14 +35,15 @@ impl SolverService for Solver {
 
     async fn solve(&self, request: Request<pb::SolveRequest>) -> Result<Response<pb::SolveResponse>, Status> {
         let _call = self.0.open_call()?;
-        let connection = Connection::of(&request);
-        let (_open, _place) = (connection.open(), connection.job()?);
+        let (connection, caller) = (Connection::of(&request), caller(&request));
+        let (_open, _room) = (connection.open(), connection.job()?);
         let Some(job) = request.into_inner().job else {
             return Err(ServiceError::Misuse("job: is not set, expected a job").into());
         };
         ServiceError::check_id("job.request_id", &job.request_id)?;
         let (mut query, wants_path) = convert::query(&job, &self.0.limits, &mut LastGoal::default())?;
         query.caller = connection.caller;
+        let _place = caller.take(1)?;
         let answer = self.answer(&query).await?;
         if let Verdict::Failed(failure) = answer.verdict {
             return Err(ServiceError::from(failure).into());
@@ -54,16 +56,16 @@ impl SolverService for Solver {
         &self,
         request: Request<Streaming<pb::SolveStreamRequest>>,
     ) -> Result<Response<Conversation<Jobs>>, Status> {
-        let (caller, deadline) = (Connection::of(&request).caller, deadline(&request));
-        self.converse(Jobs::new(self.0.clone(), caller, deadline), request)
+        let (turn, deadline) = (Connection::of(&request).caller, deadline(&request));
+        self.converse(Jobs::new(self.0.clone(), caller(&request), turn, deadline), request)
     }
 
     async fn solve_packed(
         &self,
         request: Request<Streaming<pb::SolvePackedRequest>>,
     ) -> Result<Response<Conversation<Batches>>, Status> {
-        let caller = Connection::of(&request).caller;
-        self.converse(Batches::new(self.0.clone(), caller), request)
+        let turn = Connection::of(&request).caller;
+        self.converse(Batches::new(self.0.clone(), caller(&request), turn), request)
     }
 
     async fn get_server_info(
@@ -113,8 +115,8 @@ impl Solver {
         request: Request<Streaming<D::Request>>,
     ) -> Result<Response<Conversation<D>>, Status> {
         let (place, connection) = (self.0.open_call()?, Connection::of(&request));
-        let (deadline, tally) = (deadline(&request), Tally::new(connection.peer));
-        let call = Call { connection, place, deadline, tally };
+        let tally = Tally::new(connection.peer, caller(&request));
+        let call = Call { connection, place, deadline: deadline(&request), tally };
         Ok(Response::new(Conversation::new(&self.0, dialogue, request.into_inner(), call)))
     }
 
@@ -130,6 +132,11 @@ impl Solver {
         };
         Ok(receiver.await.expect("a reply is always sent, if only by its drop"))
     }
+}
+
+/// Who asks.
+fn caller<R>(request: &Request<R>) -> Caller {
+    request.extensions().get().cloned().unwrap_or_default()
 }
 
 /// When the caller's own time for a call is over, if it has said so.

@@ -38,6 +38,21 @@ pub(super) enum ServiceError {
         "{limit} jobs of this connection are in flight, as many as may be (max_in_flight_per_connection)"
     )]
     Connection { limit: u32 },
+    /// There is no room for the job among those of its caller.
+    #[error("{limit} jobs of this caller are in flight, as many as may be (max_in_flight of its token)")]
+    CallerInFlight { limit: u32 },
+    /// The caller asks for more jobs a second than it may.
+    #[error("this caller asks for more than {rate} jobs a second, as many as may be (rate of its token)")]
+    CallerRate { rate: u32, retry_after: Duration },
+    /// The call shows no token.
+    #[error("this worker wants a token, in a header `authorization: Bearer TOKEN`")]
+    NoToken,
+    /// The call shows a token, but none that is known.
+    #[error("the token of this call is none of this worker's")]
+    WrongToken,
+    /// The call's token was one when it began.
+    #[error("the token of this call is none of this worker's any more")]
+    Revoked,
     /// The job was taken but found no verdict.
     #[error(transparent)]
     Failure(#[from] Failure),
@@ -87,7 +102,10 @@ impl ServiceError {
             Self::Overload(_)
             | Self::Streams { .. }
             | Self::Connection { .. }
+            | Self::CallerInFlight { .. }
+            | Self::CallerRate { .. }
             | Self::ReaderStalled { .. } => Code::ResourceExhausted,
+            Self::NoToken | Self::WrongToken | Self::Revoked => Code::Unauthenticated,
             Self::Failure(Failure::Panicked) => Code::Internal,
             Self::Failure(Failure::Stopped) | Self::Draining | Self::Aged => Code::Unavailable,
             Self::Deadline | Self::Request { .. } => Code::DeadlineExceeded,
@@ -102,18 +120,25 @@ impl ServiceError {
             Self::DuplicateId { field, .. } => {
                 ErrorDetails::with_bad_request_violation(*field, "is in flight on this stream already")
             }
-            Self::Overload(_) | Self::Streams { .. } | Self::Connection { .. } | Self::Aged => {
-                ErrorDetails::with_retry_info(Some(RETRY_AFTER))
-            }
+            Self::Overload(_)
+            | Self::Streams { .. }
+            | Self::Connection { .. }
+            | Self::CallerInFlight { .. }
+            | Self::Aged => ErrorDetails::with_retry_info(Some(RETRY_AFTER)),
+            Self::CallerRate { retry_after, .. } => ErrorDetails::with_retry_info(Some(*retry_after)),
             Self::Failure(Failure::Stopped) | Self::Draining => {
                 ErrorDetails::with_retry_info(Some(RETRY_AFTER_DRAIN))
             }
             Self::ReaderStalled { .. } => {
                 ErrorDetails::with_error_info("READER_STALLED", DOMAIN, HashMap::new())
             }
-            Self::Misuse(_) | Self::Failure(Failure::Panicked) | Self::Deadline | Self::Request { .. } => {
-                ErrorDetails::new()
-            }
+            Self::Misuse(_)
+            | Self::NoToken
+            | Self::WrongToken
+            | Self::Revoked
+            | Self::Failure(Failure::Panicked)
+            | Self::Deadline
+            | Self::Request { .. } => ErrorDetails::new(),
         }
     }
 

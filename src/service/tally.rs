@@ -5,11 +5,13 @@ use std::time::Instant;
 
 use tonic::Code;
 
+use super::callers::Caller;
 use super::pb::{self, PackedOutcome, answer::Outcome};
 
 /// Counts answers; logs them when it is dropped.
 pub(super) struct Tally {
     peer: Option<SocketAddr>,
+    caller: Caller,
     since: Instant,
     /// `None` when the client was gone before the stream had an end.
     end: Option<Code>,
@@ -22,10 +24,11 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn new(peer: Option<SocketAddr>) -> Self {
+    pub(super) fn new(peer: Option<SocketAddr>, caller: Caller) -> Self {
         let since = Instant::now();
         Self {
             peer,
+            caller,
             since,
             end: None,
             solved: 0,
@@ -73,6 +76,7 @@ impl Drop for Tally {
     fn drop(&mut self) {
         tracing::info!(
             peer = self.peer.map(tracing::field::display),
+            caller = self.caller.name(),
             end = self.end.map_or_else(|| "ABANDONED".to_owned(), |code| format!("{code:?}")),
             solved = self.solved,
             unsolvable = self.unsolvable,

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -13,6 +14,7 @@ use crate::support::{Client, soon, wait_until};
 /// A worker process; killed when it is dropped.
 pub(crate) struct Worker {
     child: Child,
+    log: Arc<Mutex<String>>,
     pub(crate) address: SocketAddr,
     /// When it was asked for.
     pub(crate) spawned: Instant,
@@ -21,9 +23,12 @@ pub(crate) struct Worker {
 impl Worker {
     pub(crate) fn spawn(arguments: &[&str]) -> Self {
         let spawned = Instant::now();
+        let listen: &[&str] =
+            if arguments.contains(&"--listen") { &[] } else { &["--listen", "127.0.0.1:0"] };
         let mut child = command()
+            .args(listen)
             // Without tables, which leave nothing to search.
-            .args(["--listen", "127.0.0.1:0", "--log-format", "json", "--sweep", "off"])
+            .args(["--log-format", "json", "--sweep", "off"])
             .args(arguments)
             .stderr(Stdio::piped())
             .spawn()
@@ -34,8 +39,15 @@ impl Worker {
             line["address"].as_str()?.parse().ok()
         });
         // Its log must not fill the pipe.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, address: address.expect("it says where it listens"), spawned }
+        let log = Arc::<Mutex<String>>::default();
+        let kept = Arc::clone(&log);
+        std::thread::spawn(move || lines.for_each(|line| kept.lock().unwrap().push_str(&(line + "\n"))));
+        Self { child, log, address: address.expect("it says where it listens"), spawned }
+    }
+
+    /// What it has logged since it listens, a line each.
+    pub(crate) fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
     }
 
     pub(crate) fn endpoint(&self) -> String {
@@ -102,7 +114,12 @@ impl Drop for Worker {
 
 /// The binary, with none of this machine's settings.
 pub(crate) fn command() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_taquin-server"));
+    without_settings(env!("CARGO_BIN_EXE_taquin-server"))
+}
+
+/// A program, with none of this machine's settings.
+pub(crate) fn without_settings(program: &str) -> Command {
+    let mut command = Command::new(program);
     // To write a backtrace takes all debug symbols into memory.
     command.env_remove("RUST_BACKTRACE");
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TAQUIN_")) {
