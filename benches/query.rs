@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use taquin::domain::sliding::Canonical;
-use taquin::engine::{Algorithm, Priority, Query};
+use taquin::engine::{Algorithm, Caller, Priority, Query};
 use taquin::space::Cost;
 
 /// The path of a board, from the cache or past it.
@@ -16,6 +16,7 @@ pub(crate) fn path_of(canonical: Canonical, bypass_cache: bool) -> Query {
         max_nodes: u64::MAX,
         max_moves: Cost::MAX,
         priority: Priority::Normal,
+        caller: Caller::default(),
         bypass_cache,
         bypass_table: false,
         best_path: false,

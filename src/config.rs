@@ -3,7 +3,10 @@
 #![expect(clippy::doc_markdown, reason = "doc comments are the help text, which is no Markdown")]
 
 pub mod file;
+#[cfg(feature = "faults")]
+pub mod fuzz;
 pub mod layers;
+mod security;
 mod setting;
 
 use std::net::SocketAddr;
@@ -16,6 +19,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 
+pub use self::security::{MAX_CALLERS, MAX_TOKEN_BYTES, MIN_TOKEN_BYTES, Reflection, SecurityConfig};
 use crate::telemetry::{LogFormat, directives};
 
 /// Bytes of a request id; not to be set, since answers repeat it.
@@ -67,6 +71,10 @@ pub struct ServerConfig {
     #[command(flatten)]
     pub limits: LimitsConfig,
 
+    /// Who may ask.
+    #[command(flatten)]
+    pub security: SecurityConfig,
+
     /// Address for metrics, as IP:PORT: /metrics for Prometheus, /healthz and /readyz for probes, over plain HTTP, to anyone who can reach it; by default nowhere
     #[arg(long, env = "TAQUIN_METRICS_LISTEN", value_name = "IP:PORT")]
     pub metrics_listen: Option<SocketAddr>,
@@ -108,6 +116,7 @@ pub enum TableSet {
 const DEFAULT: LimitsConfig = LimitsConfig {
     max_message_bytes: 4 << 20,
     max_in_flight_per_stream: 1024,
+    max_in_flight_per_connection: 8192,
     max_in_flight: 65_536,
     max_queue: 16_384,
     max_connections: 1024,
@@ -119,6 +128,7 @@ const DEFAULT: LimitsConfig = LimitsConfig {
     default_nodes: 10_000_000,
     max_nodes: 1_000_000_000,
     stall_timeout_ms: 30_000,
+    max_stream_age_ms: 3_600_000,
     drain_timeout_ms: 10_000,
     max_table_bytes: 16 << 20,
     max_packed_boards: 16_384,
@@ -141,11 +151,15 @@ pub struct LimitsConfig {
     #[arg(long, env = "TAQUIN_MAX_IN_FLIGHT_PER_STREAM", default_value_t = DEFAULT.max_in_flight_per_stream, value_parser = positive_u32)]
     pub max_in_flight_per_stream: u32,
 
+    /// Jobs in flight on one connection; at this limit the server stops reading its streams, and a unary call is answered RESOURCE_EXHAUSTED
+    #[arg(long, env = "TAQUIN_MAX_IN_FLIGHT_PER_CONNECTION", default_value_t = DEFAULT.max_in_flight_per_connection, value_parser = positive_u32)]
+    pub max_in_flight_per_connection: u32,
+
     /// Jobs in flight in all; one more is answered RESOURCE_EXHAUSTED
     #[arg(long, env = "TAQUIN_MAX_IN_FLIGHT", default_value_t = DEFAULT.max_in_flight, value_parser = positive_u32)]
     pub max_in_flight: u32,
 
-    /// Searches that wait for a worker or for pattern databases; one more is answered RESOURCE_EXHAUSTED
+    /// Searches that wait for a worker or for pattern databases, so many that are soon done and so many that may take long; one more is answered RESOURCE_EXHAUSTED
     #[arg(long, env = "TAQUIN_MAX_QUEUE", default_value_t = DEFAULT.max_queue, value_parser = positive_u32)]
     pub max_queue: u32,
 
@@ -184,6 +198,10 @@ pub struct LimitsConfig {
     /// Milliseconds a reader may leave answers unread before its stream is ended
     #[arg(long, env = "TAQUIN_STALL_TIMEOUT_MS", default_value_t = DEFAULT.stall_timeout_ms, value_parser = positive_u32)]
     pub stall_timeout_ms: u32,
+
+    /// Milliseconds, 10 % more or less, after which a stream is ended with UNAVAILABLE, when all it has in flight is answered; 0 for no limit
+    #[arg(long, env = "TAQUIN_MAX_STREAM_AGE_MS", default_value_t = DEFAULT.max_stream_age_ms)]
+    pub max_stream_age_ms: u32,
 
     /// Milliseconds from the signal to stop to the end, whatever the peers do
     #[arg(long, env = "TAQUIN_DRAIN_TIMEOUT_MS", default_value_t = DEFAULT.drain_timeout_ms, value_parser = positive_u32)]
@@ -261,6 +279,18 @@ impl LimitsConfig {
     #[must_use]
     pub fn stall_timeout(&self) -> Duration {
         Duration::from_millis(self.stall_timeout_ms.into())
+    }
+
+    /// How old a stream may become, if that is bounded.
+    #[must_use]
+    pub fn max_stream_age(&self) -> Option<Duration> {
+        (self.max_stream_age_ms > 0).then(|| Duration::from_millis(self.max_stream_age_ms.into()))
+    }
+
+    /// How long a call of one board may take: what a job may, and what a peer may stand still.
+    #[must_use]
+    pub fn max_call(&self) -> Duration {
+        Duration::from_millis(self.max_time_ms.into()) + self.stall_timeout()
     }
 
     /// How long a drain may take.

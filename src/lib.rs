@@ -5,7 +5,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`client`] | text forms of boards, the stream that asks a worker, output |
-//! | [`service`] | gRPC: wire to domain and back, streams, limits, drain; metrics |
+//! | [`service`] | gRPC: wire to domain and back, streams, limits, TLS and tokens, drain; metrics |
 //! | [`engine`] | which search for which board, workers, one flight for each board |
 //! | [`cache`] | solved boards, bounded by weight |
 //! | [`table`] | every board of one goal, swept once |

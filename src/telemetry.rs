@@ -1,6 +1,8 @@
 //! Log lines, for people or as JSON, on standard error. It knows nothing of what is logged.
 
 use std::io;
+use std::panic::{self, Location};
+use std::path::Path;
 
 use tracing_subscriber::filter::ParseError;
 use tracing_subscriber::layer::SubscriberExt;
@@ -28,7 +30,8 @@ pub fn directives(text: &str) -> Result<String, ParseError> {
 /// What hears of spans and events besides.
 pub type Hearer = Box<dyn Layer<Registry> + Send + Sync>;
 
-/// Starts logging.
+/// Starts logging. Of a panic only the place is logged from then on: its message may hold what a client
+/// has sent, and neither goes where the log goes.
 ///
 /// # Errors
 /// When `directives` are none, or logging was started before.
@@ -38,6 +41,12 @@ pub fn init(
     besides: Option<Hearer>,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let filter = EnvFilter::try_new(directives)?;
+    panic::set_hook(Box::new(|panic| {
+        let place = panic.location();
+        let file = place.and_then(|place| Path::new(place.file()).file_name()).unwrap_or_default();
+        let line = place.map(Location::line);
+        tracing::error!(file = %file.display(), line, "a thread panicked");
+    }));
     let lines = fmt::layer().with_writer(io::stderr);
     let lines = match format {
         LogFormat::Human => lines.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).boxed(),

@@ -10,10 +10,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use taquin::config::layers::Layers;
 use taquin::config::{ServerConfig, TableSet};
 use taquin::heuristic::{Progress, build_large};
-use taquin::service::{self, Drained, Metrics, MetricsPort};
+use taquin::service::{self, DialOptions, Drained, Metrics, MetricsPort, Security};
 use taquin::telemetry;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -47,12 +47,14 @@ enum Command {
     Config,
     /// Ask a running worker whether it serves: exit code 0 when it does, 1 otherwise
     Healthcheck {
-        /// Where it listens, as http://host:port or host:port; by default where a worker with these settings would
+        /// Where it listens, as http(s)://host:port or host:port; by default where a worker with these settings would
         #[arg(long, value_name = "URL")]
         endpoint: Option<String>,
         /// Milliseconds to wait for its answer
         #[arg(long, default_value_t = 2000)]
         timeout_ms: u64,
+        #[command(flatten)]
+        dial: DialOptions,
     },
     /// Pattern databases in files
     Tables {
@@ -89,9 +91,9 @@ async fn main() -> ExitCode {
             checked();
             print_settings(&layers)
         }
-        Some(Command::Healthcheck { endpoint, timeout_ms }) => {
-            let endpoint = endpoint.unwrap_or_else(|| service::loopback_endpoint(config.listen));
-            service::check_health(&endpoint, Duration::from_millis(timeout_ms)).await.map(|()| EXIT_CLEAN)
+        Some(Command::Healthcheck { endpoint, timeout_ms, dial }) => {
+            let endpoint = endpoint.unwrap_or_else(|| own_endpoint(&config));
+            check_health(&endpoint, &dial, Duration::from_millis(timeout_ms)).await.map(|()| EXIT_CLEAN)
         }
         Some(Command::Tables { command: TablesCommand::Build { set: TableSet::Small, .. } }) => {
             layers.misuse("--set small: the small set is made at each start, and has no files").exit()
@@ -112,6 +114,16 @@ async fn main() -> ExitCode {
 fn print_settings(layers: &Layers) -> Result<u8> {
     std::io::stdout().write_all(layers.to_string().as_bytes())?;
     Ok(EXIT_CLEAN)
+}
+
+/// Where a worker with these settings is reached from its own machine.
+fn own_endpoint(config: &ServerConfig) -> String {
+    let plain = service::loopback_endpoint(config.listen);
+    if config.security.tls_cert.is_some() { plain.replacen("http:", "https:", 1) } else { plain }
+}
+
+async fn check_health(endpoint: &str, dial: &DialOptions, timeout: Duration) -> Result<()> {
+    service::check_health_by(&dial.load()?, endpoint, timeout).await
 }
 
 fn build_tables(dir: &Path) -> Result<()> {
@@ -155,8 +167,10 @@ async fn run(config: ServerConfig) -> Result<u8> {
     let _metrics_port = open_metrics_port(&config, &metrics).await?;
     // Before signals are taken and clients let in: tables on slow storage keep nobody waiting, and a
     // signal ends the reading.
+    let security = Security::load(&config.security)?;
     let engine = service::start_configured(&config)?;
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    tokio::spawn(reload(signal(SignalKind::hangup())?, security.clone()));
     let listener = TcpListener::bind(config.listen)
         .await
         .map_err(|error| format!("can't listen on {} (--listen): {error}", config.listen))?;
@@ -166,6 +180,7 @@ async fn run(config: ServerConfig) -> Result<u8> {
         workers = config.workers(),
         "serving"
     );
+    security.warn_if_open(listener.local_addr()?);
     let (first, mut begun) = tokio::sync::oneshot::channel();
     let signals = async move {
         let mut next = async || tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} };
@@ -177,7 +192,7 @@ async fn run(config: ServerConfig) -> Result<u8> {
     };
     let shutdown = async move { drop((&mut begun).await) };
     tokio::select! {
-        drained = service::serve(listener, engine, config.limits, metrics, shutdown) => {
+        drained = service::serve(listener, engine, config.limits, metrics, &security, shutdown) => {
             let drained = drained?;
             tracing::info!(?drained, "stopped");
             Ok(if drained == Drained::Cleanly { EXIT_CLEAN } else { EXIT_CUT_OFF })
@@ -185,6 +200,16 @@ async fn run(config: ServerConfig) -> Result<u8> {
         () = signals => {
             tracing::warn!("stopped at once by a second signal");
             Ok(EXIT_SECOND_SIGNAL)
+        }
+    }
+}
+
+/// Reads certificates and tokens again at each signal, on a thread that may wait for slow storage.
+async fn reload(mut hangup: Signal, security: Security) {
+    while hangup.recv().await.is_some() {
+        let security = security.clone();
+        if tokio::task::spawn_blocking(move || security.reload()).await.is_err() {
+            tracing::error!("certificates and tokens were not read again");
         }
     }
 }

@@ -20,6 +20,8 @@ mod answer;
 pub mod board;
 pub mod cli;
 mod connect;
+#[cfg(feature = "faults")]
+pub mod fuzz;
 pub mod gather;
 mod input;
 mod judge;

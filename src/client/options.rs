@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use super::board::{Graph, Layout, Shape};
 use super::judge::{JUDGES, Judge};
 use super::render::{Format, Notation};
-use crate::service::pb;
+use crate::service::{DialOptions, pb};
 
 /// What follows the options in `--help`.
 pub(crate) const AFTER_HELP: &str = "\
@@ -92,9 +92,12 @@ pub(crate) struct SolveOptions {
     #[command(flatten)]
     job: JobOptions,
 
-    /// The server, as http://host:port or host:port; without it one is started in this process
+    /// The server, as http(s)://host:port or host:port; without it one is started in this process
     #[arg(short, long, value_name = "URL", env = "TAQUIN_ENDPOINT")]
     pub(crate) endpoint: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) dial: DialOptions,
 
     /// The most boards between being read and being printed
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65536))]

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use tokio::runtime::Builder;
 use tokio::time::timeout;
-use tonic::transport::Endpoint;
 
 use super::board::{Board, Layout};
 use super::input::{Reading, Source};
@@ -18,7 +17,7 @@ use super::progress::Progress;
 use super::render::{Renderer, Style};
 use super::stream::{Plan, StreamError, exchange};
 use super::{connect, gather};
-use crate::service::embedded_by_default;
+use crate::service::{Dial, Target, embedded_by_default};
 
 /// What is printed may still leave after an interrupt for so long.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -58,7 +57,7 @@ struct Work {
 /// Solves the boards and returns the exit code.
 pub(crate) fn run(options: SolveOptions) -> u8 {
     match prepare(options) {
-        Ok((work, endpoint)) => carry_out(work, endpoint),
+        Ok((work, target)) => carry_out(work, target),
         Err(refusal) => Err(refusal),
     }
     .unwrap_or_else(|Refusal(code, message)| {
@@ -67,11 +66,15 @@ pub(crate) fn run(options: SolveOptions) -> u8 {
     })
 }
 
-fn prepare(options: SolveOptions) -> Result<(Work, Option<Endpoint>), Refusal> {
-    let endpoint = match options.endpoint.as_deref() {
+fn prepare(options: SolveOptions) -> Result<(Work, Option<Target>), Refusal> {
+    let target = match options.endpoint.as_deref() {
         // An empty variable is one that is not set.
         None | Some("") => None,
-        Some(text) => Some(connect::endpoint(text).map_err(|e| Refusal::usage(format!("--endpoint {e}")))?),
+        Some(text) => {
+            let dial = options.dial.load().map_err(Refusal::usage)?;
+            let target = connect::endpoint(text, &dial);
+            Some(target.map_err(|e| Refusal::usage(format!("--endpoint {e}")))?)
+        }
     };
     let layout = options.layout();
     let goal: Option<Board> = match &options.goal {
@@ -94,10 +97,10 @@ fn prepare(options: SolveOptions) -> Result<(Work, Option<Endpoint>), Refusal> {
             Style::Own(Renderer { format: options.output, notation: options.notation }),
         ),
     };
-    Ok((Work { source, reading, plan, style }, endpoint))
+    Ok((Work { source, reading, plan, style }, target))
 }
 
-fn carry_out(work: Work, endpoint: Option<Endpoint>) -> Result<u8, Refusal> {
+fn carry_out(work: Work, target: Option<Target>) -> Result<u8, Refusal> {
     let runtime = Builder::new_multi_thread()
         .worker_threads(2)
         .thread_name("taquin-client")
@@ -105,13 +108,13 @@ fn carry_out(work: Work, endpoint: Option<Endpoint>) -> Result<u8, Refusal> {
         .build()
         .map_err(|e| Refusal::local("can't start", &e))?;
     let code = runtime.block_on(async {
-        let Some(endpoint) = endpoint else {
+        let Some(target) = target else {
             let server =
                 embedded_by_default().await.map_err(|e| Refusal::local("can't start a server", &e))?;
-            let endpoint = connect::endpoint(&server.address().to_string());
-            return until_interrupted(work, endpoint.map_err(|e| Refusal(code::FAILED, e))?).await;
+            let target = connect::endpoint(&server.address().to_string(), &Dial::default());
+            return until_interrupted(work, target.map_err(|e| Refusal(code::FAILED, e))?).await;
         };
-        until_interrupted(work, endpoint).await
+        until_interrupted(work, target).await
     });
     // Nothing that still runs is worth a wait.
     runtime.shutdown_background();
@@ -119,13 +122,13 @@ fn carry_out(work: Work, endpoint: Option<Endpoint>) -> Result<u8, Refusal> {
 }
 
 /// Solves, unless an interrupt comes first.
-async fn until_interrupted(work: Work, endpoint: Endpoint) -> Result<u8, Refusal> {
+async fn until_interrupted(work: Work, target: Target) -> Result<u8, Refusal> {
     let wanted = work.source.may_be_long() && io::stderr().is_terminal() && !io::stdout().is_terminal();
     let progress = Progress::new(wanted, work.source.bytes());
     let (replies, mut printed) =
         output::spawn(work.style, progress).map_err(|e| Refusal::local("can't print", &e))?;
     let solving = async {
-        let client = connect::connect(&endpoint).await.map_err(|e| Refusal(code::TRANSPORT, e))?;
+        let client = connect::connect(&target).await.map_err(|e| Refusal(code::TRANSPORT, e))?;
         let items = work.source.read(work.reading).map_err(|e| Refusal::local("can't read", &e))?;
         let ended = exchange(client, work.plan, items, replies).await;
         Ok::<_, Refusal>((ended, (&mut printed).await))

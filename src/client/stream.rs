@@ -1,4 +1,6 @@
-//! One bidirectional call: boards go out as they are read, replies come back in the order of the input.
+//! One bidirectional call: boards go out as they are read, replies come back in the order of the input. When the
+//! server ends it and says when to ask again, since the call or the server has become old, what has no answer goes
+//! on over another call.
 //!
 //! One task holds all of it. Four things may happen next – an answer comes, a reply can be printed, a board can be
 //! read, the wait has been too long – and none waits for another: answers are read even while nothing can be
@@ -14,20 +16,27 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Response, Status, Streaming};
+use tonic::{Code, Response, Status, Streaming};
 use tonic_types::StatusExt;
 
 use super::answer::{Reply, code_name};
 use super::board::Layout;
-use super::connect::{Client, causes};
+use super::connect::Client;
 use super::input::{Item, Items, Place};
 use super::text::TextError;
+use crate::service::causes;
 use crate::service::pb::{self, solve_stream_request::Kind};
 
 /// How long the server may take to close the call when everything is answered.
 const CLOSING_TIME: Duration = Duration::from_secs(1);
+/// Calls in a row that may end at the server's wish without an answer, each sooner than this, before that is
+/// told as a failure.
+const FRUITLESS_CALLS: u32 = 3;
+const FRUITLESS_TIME: Duration = Duration::from_secs(10);
+/// The shortest and the longest wait before another call, whatever the server says.
+const RETRY_AFTER: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(10));
 
 /// What is asked of every board, and how.
 #[derive(Debug, Clone)]
@@ -83,14 +92,19 @@ pub(crate) async fn exchange(
     items: Items,
     output: mpsc::Sender<Reply>,
 ) -> Result<(), StreamError> {
+    let mut items = items;
     let mut call = Call::open(client, plan);
-    match call.run(items, &output).await {
-        Ok(None) => Ok(()),
-        Ok(Some(error)) => Err(StreamError::Input(error)),
-        Err(cause) => {
+    loop {
+        let Err(cause) = call.run(&mut items, &output).await else {
+            return call.input_error.map_or(Ok(()), |error| Err(StreamError::Input(error)));
+        };
+        let Some(delay) = call.may_go_on(&cause) else {
             let (input_open, last) = (call.requests.is_some(), call.last);
-            Err(StreamError::Broken { cause, unanswered: call.abandon(&output).await, input_open, last })
-        }
+            let unanswered = call.abandon(&output).await;
+            return Err(StreamError::Broken { cause, unanswered, input_open, last });
+        };
+        sleep(delay).await;
+        call.reopen();
     }
 }
 
@@ -123,7 +137,11 @@ enum Slot {
 }
 
 struct Call {
+    client: Client,
     plan: Plan,
+    opened: Instant,
+    /// How many calls have ended since the last answer.
+    fruitless: u32,
     answers: Answers,
     /// Where requests go; none when all have gone.
     requests: Option<mpsc::Sender<pb::SolveStreamRequest>>,
@@ -133,42 +151,66 @@ struct Call {
     first: u64,
     /// Where the last item stands that was read.
     last: Option<Place>,
+    input_error: Option<io::Error>,
     /// Boards sent and not answered.
     waiting: usize,
     deadline: Instant,
 }
 
 impl Call {
-    fn open(mut client: Client, plan: Plan) -> Self {
-        // A request in this channel is in the window too, so there is always room.
-        let (requests, receiver) = mpsc::channel(plan.in_flight);
-        let opening = async move { client.solve_stream(ReceiverStream::new(receiver)).await };
+    fn open(client: Client, plan: Plan) -> Self {
+        let (requests, answers) = begin(&client, &plan);
         Self {
-            answers: Answers::Opening(Box::pin(opening)),
+            client,
+            opened: Instant::now(),
+            fruitless: 0,
+            answers,
             requests: Some(requests),
             window: VecDeque::new(),
             first: 1,
             last: None,
+            input_error: None,
             waiting: 0,
             deadline: Instant::now(),
             plan,
         }
     }
 
-    /// Returns the error that ended the input, if one did.
-    async fn run(
-        &mut self,
-        mut items: Items,
-        output: &mpsc::Sender<Reply>,
-    ) -> Result<Option<io::Error>, Cause> {
-        let mut input_error = None;
+    /// When what ended the call lets it go on over another: after how long.
+    fn may_go_on(&mut self, cause: &Cause) -> Option<Duration> {
+        let Cause::Status(status) = cause else { return None };
+        let delay = status.get_details_retry_info()?.retry_delay.unwrap_or_default();
+        self.fruitless = if self.opened.elapsed() < FRUITLESS_TIME { self.fruitless + 1 } else { 1 };
+        let may = status.code() == Code::Unavailable && self.fruitless < FRUITLESS_CALLS;
+        may.then(|| delay.clamp(RETRY_AFTER.0, RETRY_AFTER.1))
+    }
+
+    /// Goes on over another call: what has no answer is sent again, in order.
+    fn reopen(&mut self) {
+        let (requests, answers) = begin(&self.client, &self.plan);
+        for slot in &self.window {
+            if let Slot::Waiting(item) = slot
+                && let Ok(request) = request(&self.plan, item)
+            {
+                // There is room, as in `admit`.
+                let _ = requests.try_send(request);
+            }
+        }
+        // Input that has come to its end stays there.
+        self.requests = self.requests.is_some().then_some(requests);
+        self.answers = answers;
+        self.opened = Instant::now();
+        self.deadline = self.opened + self.plan.timeout;
+    }
+
+    async fn run(&mut self, items: &mut Items, output: &mpsc::Sender<Reply>) -> Result<(), Cause> {
         while self.requests.is_some() || !self.window.is_empty() {
             let may_read = self.requests.is_some() && self.window.len() < self.plan.in_flight;
             let may_print = matches!(self.window.front(), Some(Slot::Ready(_)));
             let answers_due = self.requests.is_some() || self.waiting > 0;
             tokio::select! {
                 biased;
-                () = output.closed() => return Ok(None),
+                () = output.closed() => return Ok(()),
                 answer = self.answers.next(), if answers_due => self.answered(answer)?,
                 Ok(permit) = output.reserve(), if may_print => {
                     if let Some(Slot::Ready(reply)) = self.window.pop_front() {
@@ -180,7 +222,7 @@ impl Call {
                     Some(Ok(item)) => self.admit(item),
                     ended => {
                         self.requests = None;
-                        input_error = ended.and_then(Result::err);
+                        self.input_error = ended.and_then(Result::err);
                     }
                 },
                 () = sleep_until(self.deadline), if self.waiting > 0 => {
@@ -191,25 +233,20 @@ impl Call {
         // All is answered: how the server closes is its affair, but it must have nothing more to say.
         match timeout(CLOSING_TIME, self.answers.next()).await {
             Ok(Ok(Some(answer))) => Err(Cause::Unasked(answer.request_id)),
-            _ => Ok(input_error),
+            _ => Ok(()),
         }
     }
 
     /// Takes an item into the window and sends it, if it is a board.
     fn admit(&mut self, item: Item) {
         self.last = Some(item.place);
-        let sliding = match sliding(&item) {
-            Ok(sliding) => sliding,
+        let request = match request(&self.plan, &item) {
+            Ok(request) => request,
             Err(error) => {
                 let reply = Reply::malformed(item.clone(), error);
                 self.window.push_back(Slot::Ready(reply));
                 return;
             }
-        };
-        let job = pb::Job {
-            request_id: item.index.to_string(),
-            problem: Some(pb::job::Problem::Sliding(sliding)),
-            ..self.plan.job.clone()
         };
         if self.waiting == 0 {
             self.deadline = Instant::now() + self.plan.timeout;
@@ -218,7 +255,7 @@ impl Call {
         self.window.push_back(Slot::Waiting(item));
         if let Some(requests) = &self.requests {
             // There is room, so it fails only if the call is over; then the answers' side says why.
-            let _ = requests.try_send(pb::SolveStreamRequest { kind: Some(Kind::Job(job)) });
+            let _ = requests.try_send(request);
         }
     }
 
@@ -237,6 +274,7 @@ impl Call {
             *slot = Slot::Ready(reply);
         }
         self.waiting -= 1;
+        self.fruitless = 0;
         self.deadline = Instant::now() + self.plan.timeout;
         Ok(())
     }
@@ -257,6 +295,25 @@ impl Call {
         }
         unanswered
     }
+}
+
+/// Begins a call: where its requests go, and where its answers come from.
+fn begin(client: &Client, plan: &Plan) -> (mpsc::Sender<pb::SolveStreamRequest>, Answers) {
+    // A request in this channel is in the window too, so there is always room.
+    let (requests, receiver) = mpsc::channel(plan.in_flight);
+    let mut client = client.clone();
+    let opening = async move { client.solve_stream(ReceiverStream::new(receiver)).await };
+    (requests, Answers::Opening(Box::pin(opening)))
+}
+
+/// What is asked of an item.
+fn request<'i>(plan: &Plan, item: &'i Item) -> Result<pb::SolveStreamRequest, &'i TextError> {
+    let job = pb::Job {
+        request_id: item.index.to_string(),
+        problem: Some(pb::job::Problem::Sliding(sliding(item)?)),
+        ..plan.job.clone()
+    };
+    Ok(pb::SolveStreamRequest { kind: Some(Kind::Job(job)) })
 }
 
 /// The board and the goal of an item on the wire.

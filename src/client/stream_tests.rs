@@ -8,6 +8,7 @@ use super::super::connect;
 use super::super::gather::one;
 use super::super::test_server::{Manner, TestServer};
 use super::*;
+use crate::service::Dial;
 
 /// No test may take longer.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -56,7 +57,8 @@ fn feed(items: Vec<Item>) -> Items {
 }
 
 async fn client(server: &TestServer) -> Client {
-    connect::connect(&connect::endpoint(&server.address.to_string()).unwrap()).await.unwrap()
+    let target = connect::endpoint(&server.address.to_string(), &Dial::default()).unwrap();
+    connect::connect(&target).await.unwrap()
 }
 
 /// Solves the items and returns all replies with how the call ended.
@@ -148,6 +150,19 @@ async fn a_status_is_told() {
     assert!(said.starts_with("the call failed: UNAVAILABLE: going away; no answer for line"), "{said}");
     assert!(said.contains("; nothing after line "), "{said}");
     assert!(!is_lost(&replies[1]) && is_lost(&replies[2]));
+}
+
+#[tokio::test]
+async fn what_an_old_call_leaves_is_asked_over_another_once() {
+    let (replies, ended) = solve(Manner::Ages(7), plan(4), walk(100)).await;
+    assert!(ended.is_ok(), "{ended:?}");
+    assert_eq!(indexes(&replies), (1..=100).collect::<Vec<_>>());
+    assert!(replies.iter().all(|reply| matches!(reply.outcome, Outcome::Solved(_))));
+    // A server that never answers is not asked for ever.
+    let (replies, ended) = solve(Manner::Ages(0), plan(4), walk(10)).await;
+    let (cause, unanswered) = broken(ended);
+    assert!(matches!(cause, Cause::Status(_)), "{cause}");
+    assert_eq!((replies.len(), unanswered.len()), (4, 4));
 }
 
 #[tokio::test]

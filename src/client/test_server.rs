@@ -11,8 +11,9 @@ use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
 use tonic::transport::Server;
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Code, Request, Response, Status, Streaming};
 use tonic_types::pb::Status as RpcStatus;
+use tonic_types::{ErrorDetails, StatusExt};
 
 use crate::service::pb::solver_service_server::{SolverService, SolverServiceServer};
 use crate::service::pb::{self, answer::Outcome, solve_stream_request::Kind};
@@ -28,6 +29,8 @@ pub(crate) enum Manner {
     Ends(usize),
     /// The call ends with a status after so many answers.
     Fails(usize),
+    /// The call ends as one that is old, after so many answers.
+    Ages(usize),
     /// No answer comes after so many.
     Falls(usize),
     /// Every path has a wrong last move.
@@ -130,6 +133,12 @@ async fn answer_all(
                 Manner::Ends(n) if sent == n => return,
                 Manner::Fails(n) if sent == n => {
                     let _ = sender.send(Err(Status::unavailable("going away"))).await;
+                    return;
+                }
+                Manner::Ages(n) if sent == n => {
+                    let soon = ErrorDetails::with_retry_info(Some(Duration::from_millis(1)));
+                    let old = Status::with_error_details(Code::Unavailable, "old", soon);
+                    let _ = sender.send(Err(old)).await;
                     return;
                 }
                 Manner::Falls(n) if sent == n => return std::future::pending().await,

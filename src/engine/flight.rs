@@ -17,7 +17,7 @@ use tracing::Span;
 
 use super::choice::{self, MAX_KEPT_STATES};
 use super::job::{Known, Limit, verdict};
-use super::queue::{Lane, Place};
+use super::queue::{Flow, Lane, Length, Number};
 use super::suboptimal::Aim;
 use super::{
     Algorithm, Answer, Asked, Failure, Overload, Query, Reply, Shared, Source, Statistics, Verdict, Work,
@@ -108,8 +108,8 @@ enum Phase {
 
 struct State {
     phase: Phase,
-    /// Where it waits, or waited before it flew.
-    place: Place,
+    /// Where it waits when it does: with all who wait for it.
+    flows: Vec<Flow>,
     /// The search before it last began to wait.
     flown: Duration,
     waiters: HashMap<WaiterId, Waiter>,
@@ -149,6 +149,9 @@ pub(super) struct Flight {
     limits: Arc<Limits>,
     /// The best path known before a shortest one is proven, where that is wanted.
     best: OnceLock<Vec<Cell>>,
+    /// Its number in the queue.
+    number: Number,
+    length: Length,
     #[cfg(feature = "faults")]
     fault: Option<super::Fault>,
     state: Mutex<State>,
@@ -230,12 +233,10 @@ pub(super) fn board(
     {
         return Ok(Asked::Now(query.known(known, Source::Cache)));
     }
-    let length = choice::length_of(algorithm, query.canonical.goal().frame().layout());
-    let place = shared.queue.next_place(query.priority, length);
-    let flight = Arc::new(Flight::new(key, query, deadline, place));
+    let flight = Arc::new(Flight::new(key, query, deadline, shared.queue.next_number()));
     // Full before it is seen: a worker may take it as soon as it is in the queue.
     let mut state = flight.state();
-    if !shared.queue.push(place, Work::Flight(Arc::clone(&flight))) {
+    if !shared.queue.push(flight.number, flow(query, flight.length), Work::Flight(Arc::clone(&flight))) {
         return Err(Overload::Queue { limit: shared.queue.max_len() });
     }
     let first = waiter(Source::Search, Duration::ZERO);
@@ -252,16 +253,19 @@ pub(super) fn board(
 }
 
 impl Flight {
-    fn new(key: FlightKey, query: &Query, deadline: Instant, place: Place) -> Self {
+    fn new(key: FlightKey, query: &Query, deadline: Instant, number: Number) -> Self {
         let limits = Arc::new(Limits::new(deadline, query.max_nodes, query.max_moves));
-        let phase = Phase::Waiting(budget(&limits));
+        let length = choice::length_of(key.algorithm, query.canonical.goal().frame().layout());
+        let (phase, flows) = (Phase::Waiting(budget(&limits)), vec![flow(query, length)]);
         let (waiters, span) = (HashMap::with_capacity(1), Span::none());
-        let state = State { phase, place, flown: Duration::ZERO, waiters, span };
+        let state = State { phase, flows, flown: Duration::ZERO, waiters, span };
         Self {
             key,
             canonical: query.canonical.clone(),
             limits,
             best: OnceLock::new(),
+            number,
+            length,
             #[cfg(feature = "faults")]
             fault: query.fault,
             state: Mutex::new(state),
@@ -316,8 +320,10 @@ impl Flight {
     /// Makes room for one more who waits.
     fn join(&self, shared: &Shared, state: &mut State, query: &Query, deadline: Instant) {
         self.limits.widen(deadline, query.max_nodes, query.max_moves);
-        if state.place.priority() < query.priority {
-            state.place = shared.queue.raise(state.place, query.priority);
+        let flow = flow(query, self.length);
+        if !flow.is_covered_by(&state.flows) {
+            state.flows.push(flow);
+            shared.queue.join(self.number, flow);
         }
         shared.flights.coalesced.fetch_add(1, Relaxed);
     }
@@ -344,7 +350,7 @@ impl Flight {
         }
         state.flown = state.flown();
         state.phase = Phase::Waiting(budget);
-        shared.queue.put_back(lane, state.place, Work::Flight(Arc::clone(self)));
+        shared.queue.put_back(lane, self.number, &state.flows, Work::Flight(Arc::clone(self)));
     }
 
     /// Answers all who wait; `false` when the search must be made again, since one
@@ -361,7 +367,7 @@ impl Flight {
             let solve_time = state.flown();
             match std::mem::replace(&mut state.phase, Phase::Landed) {
                 Phase::Flying { .. } => {}
-                Phase::Waiting(_) => shared.queue.remove(state.place),
+                Phase::Waiting(_) => shared.queue.remove(self.number),
                 Phase::Landed => return true,
             }
             let mut waiters: Vec<Waiter> = std::mem::take(&mut state.waiters).into_values().collect();
@@ -440,7 +446,7 @@ impl Flight {
             let waiter = state.waiters.remove(&id)?;
             let (solve_time, last) = (state.flown(), state.waiters.is_empty());
             if last && let Phase::Waiting(_) = std::mem::replace(&mut state.phase, Phase::Landed) {
-                shared.queue.remove(state.place);
+                shared.queue.remove(self.number);
             }
             (waiter, solve_time, last, last.then(|| state.take_span()))
         };
@@ -457,6 +463,11 @@ impl Flight {
         // Nothing that may panic runs under this lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Where a query has its search of this length wait.
+fn flow(query: &Query, length: Length) -> Flow {
+    Flow { caller: query.caller, priority: query.priority, length }
 }
 
 /// What a search may spend under the limits of its flight.

@@ -28,7 +28,7 @@ pub enum Algorithm {
 }
 
 /// Who goes first when jobs queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
     /// After all others.
     Low,
@@ -38,6 +38,10 @@ pub enum Priority {
     /// Before all others.
     High,
 }
+
+/// Who asks: an opaque number, the same for all that one caller asks. Callers are served in turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Caller(pub u64);
 
 /// A board and what is asked of it.
 #[derive(Clone, Debug)]
@@ -57,6 +61,8 @@ pub struct Query {
     pub max_moves: Cost,
     /// Who goes first.
     pub priority: Priority,
+    /// Who asks.
+    pub caller: Caller,
     /// Neither read nor write the cache nor the goal's half of a two-ended search, and fly alone.
     /// Pattern databases are used all the same: without them wide boards are not solved.
     pub bypass_cache: bool,
@@ -165,8 +171,8 @@ pub enum Failure {
 /// Why a job was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Overload {
-    /// As many searches wait as may.
-    #[error("the queue is full: {limit} searches wait for a worker (max_queue)")]
+    /// As many searches that take as long wait as may.
+    #[error("the queue is full: {limit} searches of this kind wait for a worker (max_queue)")]
     Queue {
         /// How many may.
         limit: usize,

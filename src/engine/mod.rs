@@ -34,7 +34,8 @@ use guides::Guides;
 pub use guides::{MAX_PATTERN_BYTES, PatternStatistics};
 use job::Known;
 pub use job::{
-    Algorithm, Answer, Failure, Limit, Lost, Overload, Priority, Query, Reply, Source, Statistics, Verdict,
+    Algorithm, Answer, Caller, Failure, Limit, Lost, Overload, Priority, Query, Reply, Source, Statistics,
+    Verdict,
 };
 use panicked::Panics;
 use pool::Pool;
@@ -56,7 +57,8 @@ pub struct EngineConfig {
     pub workers: usize,
     /// Jobs taken and not yet answered.
     pub max_in_flight: usize,
-    /// Searches that wait for a worker or for pattern databases.
+    /// Searches that wait for a worker or for pattern databases: so many of those that are soon done, and
+    /// so many of the others.
     pub max_queue: usize,
     /// Bytes the cache may weigh.
     pub max_cache_bytes: u64,
@@ -195,7 +197,7 @@ impl Engine {
             return Ok(Asked::Now(query.known(known, Source::Cache)));
         }
         if !query.bypass_table && self.shared.tables.is_asked_often(canonical.goal()) {
-            self.shared.sweep_soon(canonical.goal());
+            self.shared.sweep_soon(canonical.goal(), query.caller);
         }
         flight::board(&self.shared, query, reply)
     }
@@ -206,7 +208,12 @@ impl Engine {
     ///
     /// # Errors
     /// When there is no room to wait for it; the reply is not made then.
-    pub fn table(&self, goal: &Goal, reply: impl FnOnce() -> Reply<Swept>) -> Result<TableAsked, Overload> {
+    pub fn table(
+        &self,
+        goal: &Goal,
+        caller: Caller,
+        reply: impl FnOnce() -> Reply<Swept>,
+    ) -> Result<TableAsked, Overload> {
         if let Some(held) = self.shared.tables.find(goal)
             && held.has_words()
         {
@@ -215,7 +222,7 @@ impl Engine {
         let limit = self.shared.config.max_in_flight;
         let permit = Arc::clone(&self.shared.in_flight).try_acquire_owned();
         let permit = permit.map_err(|_| Overload::InFlight { limit })?;
-        sweep::sweep_for(&self.shared, goal, permit, reply).map(TableAsked::Later)
+        sweep::sweep_for(&self.shared, goal, caller, permit, reply).map(TableAsked::Later)
     }
 
     /// Has a large set of pattern databases used from now on.

@@ -10,8 +10,8 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::job::Lost;
-use super::queue::{Length, Place};
-use super::{Failure, Overload, Priority, Reply, Shared, Work};
+use super::queue::{Flow, Length, Number};
+use super::{Caller, Failure, Overload, Priority, Reply, Shared, Work};
 use crate::domain::sliding::{Goal, Problem};
 use crate::search::{Budget, Limits};
 use crate::table::Table;
@@ -29,13 +29,13 @@ impl Lost for Swept {
 pub(super) struct Sweep {
     goal: Goal,
     limits: Arc<Limits>,
+    /// Its number in the queue.
+    number: Number,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Where it waits; `None` once a worker has it.
-    place: Option<Place>,
     /// Its goal is asked often: it is made even when nobody waits.
     wanted: bool,
     /// Its table is there, or it failed, or everyone left.
@@ -67,11 +67,12 @@ impl Drop for SweepTicket {
 pub(super) fn sweep_for(
     shared: &Arc<Shared>,
     goal: &Goal,
+    caller: Caller,
     permit: OwnedSemaphorePermit,
     reply: impl FnOnce() -> Reply<Swept>,
 ) -> Result<SweepTicket, Overload> {
     let waiter = shared.flights.next_waiter();
-    let sweep = shared.sweeping(goal, Priority::Normal, |state| {
+    let sweep = shared.sweeping(goal, caller, Priority::Normal, |state| {
         state.waiting.insert(waiter, (reply(), permit));
     })?;
     Ok(SweepTicket { shared: Arc::clone(shared), sweep, waiter })
@@ -79,8 +80,8 @@ pub(super) fn sweep_for(
 
 impl Shared {
     /// Has a goal swept when there is time, unless there is no room in the queue.
-    pub(super) fn sweep_soon(&self, goal: &Goal) {
-        if let Err(overload) = self.sweeping(goal, Priority::Low, |state| state.wanted = true) {
+    pub(super) fn sweep_soon(&self, goal: &Goal, caller: Caller) {
+        if let Err(overload) = self.sweeping(goal, caller, Priority::Low, |state| state.wanted = true) {
             tracing::debug!(%overload, "a goal that is asked often gets no table yet");
         }
     }
@@ -89,31 +90,27 @@ impl Shared {
     fn sweeping(
         &self,
         goal: &Goal,
+        caller: Caller,
         priority: Priority,
         join: impl FnOnce(&mut State),
     ) -> Result<Arc<Sweep>, Overload> {
+        let flow = Flow { caller, priority, length: Length::Short };
         let entry = self.sweeps.0.entry(goal.problem());
         if let Entry::Occupied(entry) = &entry {
             let sweep = Arc::clone(entry.get());
             let mut state = sweep.state();
             if !state.over {
                 join(&mut state);
-                if let Some(place) = &mut state.place
-                    && place.priority() < priority
-                {
-                    *place = self.queue.raise(*place, priority);
-                }
+                self.queue.join(sweep.number, flow);
                 drop(state);
                 return Ok(sweep);
             }
         }
-        let place = self.queue.next_place(priority, Length::Short);
-        let state = State { place: Some(place), ..State::default() };
-        let limits = Arc::new(Limits::unlimited());
-        let sweep = Arc::new(Sweep { goal: goal.clone(), limits, state: Mutex::new(state) });
+        let (limits, number) = (Arc::new(Limits::unlimited()), self.queue.next_number());
+        let sweep = Arc::new(Sweep { goal: goal.clone(), limits, number, state: Mutex::default() });
         // Joined before it is seen: a worker may take it as soon as it is in the queue.
         let mut state = sweep.state();
-        if !self.queue.push(place, Work::Sweep(Arc::clone(&sweep))) {
+        if !self.queue.push(number, flow, Work::Sweep(Arc::clone(&sweep))) {
             return Err(Overload::Queue { limit: self.queue.max_len() });
         }
         join(&mut state);
@@ -133,12 +130,8 @@ impl Sweep {
 
     /// Makes the table, keeps it, and hands it to all who wait.
     pub(super) fn make(self: &Arc<Self>, shared: &Shared) {
-        {
-            let mut state = self.state();
-            state.place = None;
-            if state.over {
-                return;
-            }
+        if self.state().over {
+            return;
         }
         if let Some(held) = shared.tables.find(&self.goal) {
             return self.land(shared, &Ok(held.share()));
@@ -174,9 +167,7 @@ impl Sweep {
             if left.is_some() && state.waiting.is_empty() && !state.wanted {
                 state.over = true;
                 self.limits.cancel();
-                if let Some(place) = state.place.take() {
-                    shared.queue.remove(place);
-                }
+                shared.queue.remove(self.number);
             }
             left
         };

@@ -2,6 +2,8 @@
 //! knows no search but its budget, no cache and no wire.
 
 mod distance;
+#[cfg(feature = "faults")]
+pub mod fuzz;
 mod linear_conflict;
 mod misplaced;
 mod partition;

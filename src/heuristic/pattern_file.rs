@@ -36,7 +36,7 @@ pub struct TableFileError {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum Fault {
+pub(super) enum Fault {
     #[error("{0}")]
     Io(#[from] io::Error),
     #[error("it is no regular file")]
@@ -126,10 +126,10 @@ fn at(path: &Path, fault: Fault) -> TableFileError {
 }
 
 /// What a file is of.
-struct Kind<'a> {
-    layout: &'a Shared<Layout>,
-    goal: Board,
-    tiles: &'a [Tile],
+pub(super) struct Kind<'a> {
+    pub(super) layout: &'a Shared<Layout>,
+    pub(super) goal: Board,
+    pub(super) tiles: &'a [Tile],
 }
 
 impl Kind<'_> {
@@ -166,17 +166,19 @@ impl Kind<'_> {
     }
 
     fn write_all(&self, table: &PatternTable, path: &Path) -> io::Result<()> {
+        let mut file = BufWriter::new(File::create(path)?);
+        self.write_to(table, &mut file)?;
+        file.into_inner()?.sync_all()
+    }
+
+    pub(super) fn write_to(&self, table: &PatternTable, file: &mut impl Write) -> io::Result<()> {
         let header = self.header(table.words());
         let mut hasher = Hasher::new();
         hasher.update(&header);
         table.bits().iter().for_each(|word| hasher.update(&word.to_le_bytes()));
-        let mut file = BufWriter::new(File::create(path)?);
         file.write_all(&header)?;
         file.write_all(&hasher.finalize().to_le_bytes())?;
-        for word in table.bits() {
-            file.write_all(&word.to_le_bytes())?;
-        }
-        file.into_inner()?.sync_all()
+        table.bits().iter().try_for_each(|word| file.write_all(&word.to_le_bytes()))
     }
 
     fn read(&self, path: &Path) -> Result<PatternTable, Fault> {
@@ -186,7 +188,11 @@ impl Kind<'_> {
         }
         let file = File::open(path)?;
         let length = file.metadata()?.len();
-        let mut file = BufReader::new(file);
+        self.read_from(BufReader::new(file), length)
+    }
+
+    /// Reads a file of so many bytes.
+    pub(super) fn read_from(&self, mut file: impl Read, length: u64) -> Result<PatternTable, Fault> {
         let (mut header, mut checksum) = ([0; HEADER_BYTES], [0; 4]);
         file.read_exact(&mut header).map_err(not_whole)?;
         self.check(&header)?;

@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tracing::Span;
 
+use super::callers::{Caller, Place};
+use super::connection::Room;
 use super::conversation::Dialogue;
 use super::metrics::Rpc;
 use super::packed::{self, Batch};
@@ -17,31 +19,39 @@ use super::status::ServiceError;
 use super::tally::Tally;
 use super::trace;
 use crate::config::MAX_PACKED_WAITING;
-use crate::engine::{Reply, SweepTicket, Swept, TableAsked};
+use crate::engine::{self, Reply, SweepTicket, Swept, TableAsked};
 
 /// See the module.
 pub(super) struct Batches {
     shared: Shared,
+    caller: Caller,
+    /// Whom the engine takes it for when it serves callers in turn.
+    turn: engine::Caller,
     /// That of the call.
     span: Span,
-    waiting: HashMap<String, SweepTicket>,
+    waiting: HashMap<String, (SweepTicket, Place, Option<OwnedSemaphorePermit>)>,
     /// Unbounded, but every answer in it belongs to a message that waits, and those are bounded.
     answers: (mpsc::UnboundedSender<SolvePackedResponse>, mpsc::UnboundedReceiver<SolvePackedResponse>),
 }
 
 impl Batches {
-    pub(super) fn new(shared: Shared, span: Span) -> Self {
-        Self { shared, span, waiting: HashMap::new(), answers: mpsc::unbounded_channel() }
+    pub(super) fn new(shared: Shared, caller: Caller, turn: engine::Caller, span: Span) -> Self {
+        Self { shared, caller, turn, span, waiting: HashMap::new(), answers: mpsc::unbounded_channel() }
     }
 
     /// The answer to a message, unless a worker will give it.
-    fn ask(&mut self, mut request: SolvePackedRequest) -> Result<Option<SolvePackedResponse>, ServiceError> {
+    fn ask(
+        &mut self,
+        mut request: SolvePackedRequest,
+        room: &mut Room,
+    ) -> Result<Option<SolvePackedResponse>, ServiceError> {
         let id = &request.request_id;
         ServiceError::check_id("request_id", id)?;
         if self.waiting.contains_key(id) {
             return Err(ServiceError::DuplicateId { field: "request_id", id: id.clone() });
         }
         let batch = Arc::new(Batch::new(&mut request, self.shared.limits.max_packed_boards)?);
+        let place = self.caller.take(batch.boards())?;
         let id = request.request_id;
         let reply = || {
             let (batch, id, answers) = (Arc::clone(&batch), id.clone(), self.answers.0.clone());
@@ -55,10 +65,10 @@ impl Batches {
                 drop(answers.send(answer));
             })
         };
-        match self.shared.engine.table(batch.goal(), reply)? {
+        match self.shared.engine.table(batch.goal(), self.turn, reply)? {
             TableAsked::Now(table) => Ok(Some(batch.answer(id, &table))),
             TableAsked::Later(ticket) => {
-                self.waiting.insert(id, ticket);
+                self.waiting.insert(id, (ticket, place, room.take()));
                 Ok(None)
             }
         }
@@ -95,9 +105,13 @@ impl Dialogue for Batches {
         Poll::Ready(answer)
     }
 
-    fn hear(&mut self, request: SolvePackedRequest) -> Result<Option<SolvePackedResponse>, ServiceError> {
+    fn hear(
+        &mut self,
+        request: SolvePackedRequest,
+        room: &mut Room,
+    ) -> Result<Option<SolvePackedResponse>, ServiceError> {
         let id = request.request_id.clone();
-        Ok(self.ask(request).unwrap_or_else(|error| {
+        Ok(self.ask(request, room).unwrap_or_else(|error| {
             self.shared.metrics.refused(&error);
             Some(packed::refusal(id, &error))
         }))

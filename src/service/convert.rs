@@ -9,11 +9,11 @@ use crate::config::{LimitsConfig, MAX_REQUEST_ID_BYTES};
 use crate::domain::sliding::{
     Board, Cell, Instance, Invalid, LastGoal, Layout, MAX_CELLS, Obstacle, Setup, Shared, Solution,
 };
-use crate::engine::{Algorithm, Answer, Limit, Priority, Query, Ratio, Source, Statistics, Verdict};
+use crate::engine::{Algorithm, Answer, Caller, Limit, Priority, Query, Ratio, Source, Statistics, Verdict};
 use crate::space::Cost;
 
 /// What a job asks for, checked, and whether its answer must hold the path; `last` is the
-/// goal of the job before it.
+/// goal of the job before it. Who asks, and until when, is not in it.
 ///
 /// # Errors
 /// [`ServiceError::Invalid`] with the field's path.
@@ -39,6 +39,7 @@ pub(super) fn query(
         max_nodes: within("job.budget.max_nodes", budget.max_nodes, limits.default_nodes, limits.max_nodes)?,
         max_moves: budget.max_moves.unwrap_or(Cost::MAX),
         priority: priority(job.priority)?,
+        caller: Caller::default(),
         bypass_cache: job.bypass_cache,
         bypass_table: job.bypass_table,
         best_path: job.best_path,

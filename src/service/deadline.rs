@@ -1,5 +1,6 @@
-//! Holds each call to the deadline that its caller has set: the transport would end
-//! it with CANCELLED, and of a stream it bounds no more than the headers.
+//! Holds each call to the deadline that its caller has set, since the transport would end
+//! it with CANCELLED, and of a stream bounds no more than the headers; and to a longest time
+//! until it is answered, lest half a request hold it for ever. A stream is answered when it is opened.
 
 use std::convert::Infallible;
 use std::task::{Context, Poll};
@@ -24,7 +25,17 @@ pub(super) struct Deadline(pub(super) Instant);
 
 /// A service whose calls answer in time, however late their request comes.
 #[derive(Clone)]
-pub(super) struct Punctual<S>(pub(super) S);
+pub(super) struct Punctual<S> {
+    service: S,
+    /// The longest that a call may take until it is answered.
+    longest: Duration,
+}
+
+impl<S> Punctual<S> {
+    pub(super) fn new(service: S, longest: Duration) -> Self {
+        Self { service, longest }
+    }
+}
 
 impl<S: NamedService> NamedService for Punctual<S> {
     const NAME: &'static str = S::NAME;
@@ -39,16 +50,22 @@ where
     type Future = S::Future;
 
     fn poll_ready(&mut self, cx: &mut Context) -> Poll<Result<(), Infallible>> {
-        self.0.poll_ready(cx)
+        self.service.poll_ready(cx)
     }
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let Some(deadline) = deadline(request.headers()) else { return self.0.call(request) };
-        request.extensions_mut().insert(Deadline(deadline));
-        let answer = self.0.call(request);
-        let give_up = deadline.checked_sub(MARGIN).unwrap_or(deadline);
+        let longest = (Instant::now() + self.longest, ServiceError::Request { within: self.longest });
+        let (give_up, late) = match deadline(request.headers()) {
+            Some(deadline) => {
+                request.extensions_mut().insert(Deadline(deadline));
+                let give_up = deadline.checked_sub(MARGIN).unwrap_or(deadline);
+                if give_up < longest.0 { (give_up, ServiceError::Deadline) } else { longest }
+            }
+            None => longest,
+        };
+        let answer = self.service.call(request);
         Box::pin(async move {
-            let late = |_| Ok(Status::from(ServiceError::Deadline).into_http());
+            let late = |_| Ok(Status::from(late).into_http());
             timeout_at(give_up.into(), answer).await.unwrap_or_else(late)
         })
     }

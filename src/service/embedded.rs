@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{Drained, Metrics, serve, start_engine};
+use super::{Drained, Metrics, Security, serve, start_engine};
 use crate::config::{LimitsConfig, Sweep, available_workers};
 use crate::engine::Engine;
 
@@ -59,17 +59,32 @@ pub async fn embedded_by_default() -> std::io::Result<Embedded> {
     embedded(LimitsConfig::default(), available_workers(), Sweep::default()).await
 }
 
-/// Starts a server inside this process.
+/// Starts a server inside this process, open to whoever reaches the loopback.
 ///
 /// # Errors
 /// When the system gives no port or no thread.
 pub async fn embedded(limits: LimitsConfig, workers: usize, sweep: Sweep) -> std::io::Result<Embedded> {
+    embedded_secured(limits, workers, sweep, Security::default()).await
+}
+
+/// Starts a server inside this process, for those whom `security` lets in.
+///
+/// # Errors
+/// When the system gives no port or no thread.
+pub async fn embedded_secured(
+    limits: LimitsConfig,
+    workers: usize,
+    sweep: Sweep,
+    security: Security,
+) -> std::io::Result<Embedded> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
     let engine = start_engine(&limits, workers, sweep)?;
     let stop = CancellationToken::new();
     let shutdown = stop.clone().cancelled_owned();
     let metrics = Metrics::default();
-    let served = tokio::spawn(serve(listener, engine.clone(), limits, metrics.clone(), shutdown));
+    let (serving, counts) = (engine.clone(), metrics.clone());
+    let served =
+        tokio::spawn(async move { serve(listener, serving, limits, counts, &security, shutdown).await });
     Ok(Embedded { address, engine, metrics, stop: stop.drop_guard(), served })
 }

@@ -11,15 +11,20 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
-use tokio::time::{Sleep, sleep};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout_at};
+use tokio_rustls::server::TlsStream;
 use tokio_stream::wrappers::ReceiverStream;
-use tokio_util::sync::CancellationToken;
-use tonic::transport::server::{Connected, TcpConnectInfo};
+use tokio_util::either::Either;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tonic::transport::server::Connected;
 
+use super::connection::Connection;
 use super::metrics::{Metrics, Present};
-use crate::config::GREETING_TIMEOUT_MS;
+use super::tls::Tls;
+use crate::config::{GREETING_TIMEOUT_MS, LimitsConfig};
 
-/// How long a peer may take to greet.
+/// How long a peer may take to greet, the handshake of TLS before it included.
 const GREETING_TIME: Duration = Duration::from_millis(GREETING_TIMEOUT_MS as u64);
 /// Bytes of the greeting, HTTP/2's connection preface.
 const GREETING_BYTES: usize = 24;
@@ -28,8 +33,10 @@ pub(super) const REFUSED_PAUSE: Duration = Duration::from_millis(50);
 
 /// An open connection, and its place among those that may be.
 pub(super) struct Peer {
-    stream: TcpStream,
+    stream: Either<TcpStream, TlsStream<TcpStream>>,
     greeting: Option<Greeting>,
+    connection: Arc<Connection>,
+    closed: Pin<Box<WaitForCancellationFutureOwned>>,
     _place: OwnedSemaphorePermit,
     _counted: Present,
 }
@@ -41,17 +48,34 @@ struct Greeting {
 }
 
 impl Peer {
-    fn new(stream: TcpStream, place: OwnedSemaphorePermit, counted: Present) -> Self {
-        let greeting = Greeting { bytes_missing: GREETING_BYTES, end: Box::pin(sleep(GREETING_TIME)) };
-        Self { stream, greeting: Some(greeting), _place: place, _counted: counted }
+    /// A peer that has been accepted, once its handshake is done if there is one to do.
+    ///
+    /// # Errors
+    /// When it does not come so far in time.
+    async fn new(
+        stream: TcpStream,
+        tls: Option<&Tls>,
+        connection: Arc<Connection>,
+        place: OwnedSemaphorePermit,
+        counted: Present,
+    ) -> io::Result<Self> {
+        let end = Instant::now() + GREETING_TIME;
+        let stream = match tls {
+            None => Either::Left(stream),
+            Some(tls) => Either::Right(timeout_at(end, tls.accept(stream)).await??),
+        };
+        let greeting = Greeting { bytes_missing: GREETING_BYTES, end: Box::pin(sleep_until(end)) };
+        let closed = Box::pin(connection.closed().cancelled_owned());
+        Ok(Self { stream, greeting: Some(greeting), connection, closed, _place: place, _counted: counted })
     }
 }
 
-/// The connections of a listener until `stop`, at most `max` of them open at once: one
+/// The connections of a listener until `stop`, at most so many of them open at once: one
 /// more waits in the system's own queue.
 pub(super) fn incoming(
     listener: TcpListener,
-    max: u32,
+    limits: LimitsConfig,
+    tls: Option<Arc<Tls>>,
     metrics: Metrics,
     stop: CancellationToken,
 ) -> ReceiverStream<io::Result<Peer>> {
@@ -59,7 +83,7 @@ pub(super) fn incoming(
     tokio::spawn(async move {
         // The listener is closed then, so that whoever comes too late is refused, not kept waiting.
         tokio::select! {
-            () = accept(listener, max, &metrics, &sender) => {}
+            () = accept(listener, &limits, tls.as_ref(), &metrics, &sender) => {}
             () = sender.closed() => {}
             () = stop.cancelled() => {}
         }
@@ -67,19 +91,34 @@ pub(super) fn incoming(
     ReceiverStream::new(receiver)
 }
 
-async fn accept(listener: TcpListener, max: u32, metrics: &Metrics, peers: &mpsc::Sender<io::Result<Peer>>) {
-    let places = Arc::new(Semaphore::new(max as usize));
+async fn accept(
+    listener: TcpListener,
+    limits: &LimitsConfig,
+    tls: Option<&Arc<Tls>>,
+    metrics: &Metrics,
+    peers: &mpsc::Sender<io::Result<Peer>>,
+) {
+    let places = Arc::new(Semaphore::new(limits.max_connections as usize));
+    // Side by side, since each takes as long as its peer likes; they end with this.
+    let mut handshakes = JoinSet::new();
     loop {
         let place = Arc::clone(&places).acquire_owned().await.expect("never closed");
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, address)) => {
                 // Answers are small and must not wait for more; refused, they only come later.
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection keeps its delay");
                 }
-                if peers.send(Ok(Peer::new(stream, place, metrics.connection()))).await.is_err() {
-                    return;
-                }
+                let connection = Connection::new(Some(address), limits.max_in_flight_per_connection);
+                let (tls, counted, peers) = (tls.cloned(), metrics.connection(), peers.clone());
+                while handshakes.try_join_next().is_some() {}
+                handshakes.spawn(async move {
+                    match Peer::new(stream, tls.as_deref(), connection, place, counted).await {
+                        // Nobody takes it any more when the server has failed.
+                        Ok(peer) => drop(peers.send(Ok(peer)).await),
+                        Err(error) => tracing::debug!(%error, "a handshake failed"),
+                    }
+                });
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection was refused");
@@ -90,10 +129,10 @@ async fn accept(listener: TcpListener, max: u32, metrics: &Metrics, peers: &mpsc
 }
 
 impl Connected for Peer {
-    type ConnectInfo = TcpConnectInfo;
+    type ConnectInfo = Arc<Connection>;
 
-    fn connect_info(&self) -> TcpConnectInfo {
-        self.stream.connect_info()
+    fn connect_info(&self) -> Arc<Connection> {
+        Arc::clone(&self.connection)
     }
 }
 
@@ -108,6 +147,9 @@ impl AsyncRead for Peer {
             } else if read.is_pending() && greeting.end.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }
+        }
+        if read.is_pending() && self.closed.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
         read
     }

@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tracing::Span;
 
+use super::callers::{Caller, Place};
+use super::connection::Room;
 use super::conversation::Dialogue;
 use super::convert;
 use super::metrics::{LayoutName, Rpc};
@@ -22,6 +24,8 @@ use crate::engine::{self, Answer, Asked, Found, Ticket};
 struct Held {
     ticket: Ticket,
     wants_path: bool,
+    /// Its place among the jobs in flight of its caller, and of its connection.
+    _places: (Place, Option<OwnedSemaphorePermit>),
 }
 
 /// What a job is answered.
@@ -40,6 +44,9 @@ type Landed = (String, Answer);
 /// See the module.
 pub(super) struct Jobs {
     shared: Shared,
+    caller: Caller,
+    /// Whom the engine takes it for when it serves callers in turn.
+    turn: engine::Caller,
     /// The caller's own, for the whole of the stream: no job needs longer.
     deadline: Option<Instant>,
     /// That of the call.
@@ -51,21 +58,27 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    pub(super) fn new(shared: Shared, deadline: Option<Instant>, span: Span) -> Self {
+    pub(super) fn new(
+        shared: Shared,
+        caller: Caller,
+        turn: engine::Caller,
+        deadline: Option<Instant>,
+        span: Span,
+    ) -> Self {
         let (in_flight, answers) = (HashMap::new(), mpsc::unbounded_channel());
-        Self { shared, deadline, span, last_goal: LastGoal::default(), in_flight, answers }
+        Self { shared, caller, turn, deadline, span, last_goal: LastGoal::default(), in_flight, answers }
     }
 
-    fn take(&mut self, job: pb::Job) -> Option<Reply> {
+    fn take(&mut self, job: pb::Job, room: &mut Room) -> Option<Reply> {
         let asked = self.ask(&job);
         let request_id = job.request_id;
         Some(match asked {
-            Ok((Asked::Found(found), wants_path)) => Reply::Found { request_id, found, wants_path },
-            Ok((Asked::Now(answer), wants_path)) => {
+            Ok((Asked::Found(found), wants_path, _)) => Reply::Found { request_id, found, wants_path },
+            Ok((Asked::Now(answer), wants_path, _)) => {
                 Reply::Answer(convert::answer(request_id, answer, wants_path))
             }
-            Ok((Asked::Later(ticket), wants_path)) => {
-                self.in_flight.insert(request_id, Held { ticket, wants_path });
+            Ok((Asked::Later(ticket), wants_path, place)) => {
+                self.in_flight.insert(request_id, Held { ticket, wants_path, _places: (place, room.take()) });
                 return None;
             }
             Err(error) => {
@@ -75,13 +88,14 @@ impl Jobs {
         })
     }
 
-    fn ask(&mut self, job: &pb::Job) -> Result<(Asked, bool), ServiceError> {
+    fn ask(&mut self, job: &pb::Job) -> Result<(Asked, bool, Place), ServiceError> {
         ServiceError::check_id("job.request_id", &job.request_id)?;
         if !self.in_flight.is_empty() && self.in_flight.contains_key(&job.request_id) {
             return Err(ServiceError::DuplicateId { field: "job.request_id", id: job.request_id.clone() });
         }
         let (mut query, wants_path) = convert::query(job, &self.shared.limits, &mut self.last_goal)?;
-        query.deadline = self.deadline;
+        (query.caller, query.deadline) = (self.turn, self.deadline);
+        let place = self.caller.take(1)?;
         let reply = || {
             let (id, answers) = (job.request_id.clone(), self.answers.0.clone());
             let (metrics, layout) = (self.shared.metrics.clone(), LayoutName::of(&query));
@@ -91,7 +105,7 @@ impl Jobs {
                 drop(answers.send((id, answer)));
             })
         };
-        Ok((self.shared.engine.ask(&query, reply)?, wants_path))
+        Ok((self.shared.engine.ask(&query, reply)?, wants_path, place))
     }
 }
 
@@ -127,9 +141,9 @@ impl Dialogue for Jobs {
         Poll::Ready(Reply::Answer(convert::answer(request_id, answer, wants_path)))
     }
 
-    fn hear(&mut self, request: SolveStreamRequest) -> Result<Option<Reply>, ServiceError> {
+    fn hear(&mut self, request: SolveStreamRequest, room: &mut Room) -> Result<Option<Reply>, ServiceError> {
         match request.kind {
-            Some(Kind::Job(job)) => return Ok(self.take(job)),
+            Some(Kind::Job(job)) => return Ok(self.take(job, room)),
             Some(Kind::Cancel(pb::Cancel { which: Some(Which::RequestId(id)) })) => {
                 if let Some(held) = self.in_flight.get(&id) {
                     held.ticket.cancel();

@@ -71,7 +71,7 @@ impl Default for Counts {
         for kind in [Kind::Cancelled, Kind::Error] {
             drop(counts.answers.get_or_create(&labels(kind, Source::Unspecified)));
         }
-        for reason in [Shed::Queue, Shed::InFlight, Shed::Streams, Shed::Draining, Shed::Stalled] {
+        for reason in SHEDS {
             drop(counts.shed.get_or_create(&reason.label()));
         }
         for layout in USUAL_LAYOUTS {
@@ -284,7 +284,24 @@ pub(super) enum Shed {
     Draining,
     /// Answers were left unread.
     Stalled,
+    /// As many jobs of a connection are in flight as may be.
+    Connection,
+    /// As many jobs of a token's caller are in flight as may be.
+    Caller,
+    /// A token's caller asks for more jobs a second than it may.
+    Rate,
 }
+
+const SHEDS: [Shed; 8] = [
+    Shed::Queue,
+    Shed::InFlight,
+    Shed::Streams,
+    Shed::Draining,
+    Shed::Stalled,
+    Shed::Connection,
+    Shed::Caller,
+    Shed::Rate,
+];
 
 impl Shed {
     fn label(self) -> Label {
@@ -294,6 +311,9 @@ impl Shed {
             Self::Streams => "streams",
             Self::Draining => "draining",
             Self::Stalled => "stalled",
+            Self::Connection => "connection",
+            Self::Caller => "caller",
+            Self::Rate => "rate",
         };
         [("reason", reason)]
     }

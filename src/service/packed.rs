@@ -66,6 +66,11 @@ impl Batch {
         Ok(Self { goal, layout, boards, wants_paths, max_moves })
     }
 
+    /// How many boards it has.
+    pub(super) fn boards(&self) -> u32 {
+        u32::try_from(self.boards.len() / BOARD_BYTES).expect("bounded by a limit that is one")
+    }
+
     /// The goal of all its boards.
     pub(super) fn goal(&self) -> &Goal {
         &self.goal

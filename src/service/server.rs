@@ -13,10 +13,12 @@ use tonic_health::{ServingStatus, pb::FILE_DESCRIPTOR_SET as HEALTH_DESCRIPTORS}
 
 use super::SERVICE_NAME;
 use super::deadline::Punctual;
+use super::guard::Guarded;
 use super::incoming::incoming;
 use super::metrics::Metrics;
 use super::pb::FILE_DESCRIPTOR_SET;
 use super::pb::solver_service_server::SolverServiceServer;
+use super::security::Security;
 use super::shared::{Drain, Shared};
 use super::solver::Solver;
 use crate::config::{LimitsConfig, MAX_UNREAD_BYTES, ServerConfig, SetSource, Sweep};
@@ -107,6 +109,7 @@ pub async fn serve(
     engine: Engine,
     limits: LimitsConfig,
     metrics: Metrics,
+    security: &Security,
     shutdown: impl Future<Output = ()>,
 ) -> Result<Drained, Box<dyn std::error::Error + Send + Sync>> {
     let drain = Drain::default();
@@ -122,6 +125,11 @@ pub async fn serve(
         SolverServiceServer::new(solver).max_decoding_message_size(limits.max_message_bytes as usize);
     let (health, health_service) = tonic_health::server::health_reporter();
     report(&health, ServingStatus::NotServing).await;
+    let (v1, v1alpha) = if security.reflects() {
+        (Some(reflection().build_v1()?), Some(reflection().build_v1alpha()?))
+    } else {
+        (None, None)
+    };
     let router = Server::builder()
         .max_concurrent_streams(limits.max_streams_per_connection)
         .initial_stream_window_size(MAX_UNREAD_BYTES)
@@ -131,11 +139,11 @@ pub async fn serve(
         .http2_max_header_list_size(MAX_HEADER_BYTES)
         .http2_max_pending_accept_reset_streams(Some(MAX_RESET_STREAMS))
         .http2_max_local_error_reset_streams(Some(MAX_RESET_STREAMS))
-        .add_service(Punctual(solver))
+        .add_service(Guarded::new(Punctual::new(solver, limits.max_call()), security.callers()))
         .add_service(health_service)
-        .add_service(reflection().build_v1()?)
-        .add_service(reflection().build_v1alpha()?);
-    let peers = incoming(listener, limits.max_connections, metrics.clone(), drain.token());
+        .add_optional_service(v1.map(|v1| Guarded::new(v1, security.callers())))
+        .add_optional_service(v1alpha.map(|v1alpha| Guarded::new(v1alpha, security.callers())));
+    let peers = incoming(listener, limits, security.tls(), metrics.clone(), drain.token());
     let mut serving =
         std::pin::pin!(router.serve_with_incoming_shutdown(peers, drain.token().cancelled_owned()));
     report(&health, ServingStatus::Serving).await;

@@ -46,20 +46,20 @@ pub(super) struct Shared {
     pub(super) metrics: Metrics,
 }
 
-/// An open call: its place among those that may be.
-pub(super) struct Call {
+/// The place of an open call among those that may be.
+pub(super) struct CallPlace {
     _place: OwnedSemaphorePermit,
     _counted: Present,
 }
 
 impl Shared {
-    pub(super) fn open_call(&self, rpc: Rpc) -> Result<Call, ServiceError> {
+    pub(super) fn open_call(&self, rpc: Rpc) -> Result<CallPlace, ServiceError> {
         if self.drain.has_begun() {
             return Err(ServiceError::Draining);
         }
         let limit = self.limits.max_streams;
         let place = Arc::clone(&self.calls).try_acquire_owned();
         let place = place.map_err(|_| ServiceError::Streams { limit })?;
-        Ok(Call { _place: place, _counted: self.metrics.call(rpc) })
+        Ok(CallPlace { _place: place, _counted: self.metrics.call(rpc) })
     }
 }

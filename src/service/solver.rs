@@ -1,6 +1,7 @@
 //! The RPCs, thin: what they are told is turned by `convert`, answered by the
 //! engine, and turned back.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use tokio::sync::oneshot;
@@ -8,7 +9,9 @@ use tonic::{Request, Response, Status, Streaming};
 use tracing::Span;
 
 use super::batches::Batches;
-use super::conversation::{Conversation, Dialogue};
+use super::callers::Caller;
+use super::connection::Connection;
+use super::conversation::{Call, Conversation, Dialogue};
 use super::convert;
 use super::deadline::Deadline;
 use super::jobs::Jobs;
@@ -37,7 +40,8 @@ impl SolverService for Solver {
 
     async fn solve(&self, request: Request<pb::SolveRequest>) -> Result<Response<pb::SolveResponse>, Status> {
         let span = trace::of_call(Rpc::Solve, &request);
-        let answered = self.solve_one(request.into_inner(), &span).await;
+        let (connection, caller) = (Connection::of(&request), caller(&request));
+        let answered = self.solve_one(request.into_inner(), &connection, &caller, &span).await;
         let (metrics, mut count) = (&self.0.metrics, Answers::default());
         match &answered {
             Ok(answer) => count.answered(answer),
@@ -54,17 +58,19 @@ impl SolverService for Solver {
         &self,
         request: Request<Streaming<pb::SolveStreamRequest>>,
     ) -> Result<Response<Conversation<Jobs>>, Status> {
-        let deadline = deadline(&request);
+        let (turn, deadline) = (Connection::of(&request).caller, deadline(&request));
         let span = trace::of_call(Rpc::SolveStream, &request);
-        self.converse(Jobs::new(self.0.clone(), deadline, span.clone()), request, span)
+        let jobs = Jobs::new(self.0.clone(), caller(&request), turn, deadline, span.clone());
+        self.converse(jobs, request, span)
     }
 
     async fn solve_packed(
         &self,
         request: Request<Streaming<pb::SolvePackedRequest>>,
     ) -> Result<Response<Conversation<Batches>>, Status> {
+        let turn = Connection::of(&request).caller;
         let span = trace::of_call(Rpc::SolvePacked, &request);
-        self.converse(Batches::new(self.0.clone(), span.clone()), request, span)
+        self.converse(Batches::new(self.0.clone(), caller(&request), turn, span.clone()), request, span)
     }
 
     async fn get_server_info(
@@ -114,20 +120,29 @@ impl Solver {
         request: Request<Streaming<D::Request>>,
         span: Span,
     ) -> Result<Response<Conversation<D>>, Status> {
-        let shared = &self.0;
-        let call = shared.open_call(D::RPC).inspect_err(|error| shared.metrics.refused(error))?;
-        let (deadline, tally) = (deadline(&request), Tally::new(shared.metrics.clone(), span));
-        let requests = request.into_inner();
-        Ok(Response::new(Conversation::new(shared, dialogue, requests, deadline, tally, call)))
+        let (shared, connection) = (&self.0, Connection::of(&request));
+        let place = shared.open_call(D::RPC).inspect_err(|error| shared.metrics.refused(error))?;
+        let tally = Tally::new(shared.metrics.clone(), caller(&request), span);
+        let call = Call { connection, place, deadline: deadline(&request), tally };
+        Ok(Response::new(Conversation::new(shared, dialogue, request.into_inner(), call)))
     }
 
-    async fn solve_one(&self, request: pb::SolveRequest, span: &Span) -> Result<pb::Answer, ServiceError> {
+    async fn solve_one(
+        &self,
+        request: pb::SolveRequest,
+        connection: &Arc<Connection>,
+        caller: &Caller,
+        span: &Span,
+    ) -> Result<pb::Answer, ServiceError> {
         let _call = self.0.open_call(Rpc::Solve)?;
+        let (_open, _room) = (connection.open(), connection.job()?);
         let Some(job) = request.job else {
             return Err(ServiceError::Misuse("job: is not set, expected a job"));
         };
         ServiceError::check_id("job.request_id", &job.request_id)?;
-        let (query, wants_path) = convert::query(&job, &self.0.limits, &mut LastGoal::default())?;
+        let (mut query, wants_path) = convert::query(&job, &self.0.limits, &mut LastGoal::default())?;
+        query.caller = connection.caller;
+        let _place = caller.take(1)?;
         let answer = self.answer(&query, || trace::of_job(span, &job.request_id)).await?;
         if let Verdict::Failed(failure) = answer.verdict {
             return Err(failure.into());
@@ -153,6 +168,11 @@ impl Solver {
         };
         Ok(receiver.await.expect("a reply is always sent, if only by its drop"))
     }
+}
+
+/// Who asks.
+fn caller<R>(request: &Request<R>) -> Caller {
+    request.extensions().get().cloned().unwrap_or_default()
 }
 
 /// When the caller's own time for a call is over, if it has said so.
@@ -191,5 +211,8 @@ fn limits(limits: &LimitsConfig) -> pb::Limits {
         max_metrics_connections: MAX_METRICS_CONNECTIONS,
         max_metrics_header_bytes: MAX_METRICS_HEADER_BYTES,
         metrics_timeout_ms: METRICS_TIMEOUT_MS,
+        max_in_flight_per_connection: limits.max_in_flight_per_connection,
+        max_stream_age_ms: limits.max_stream_age_ms,
+        max_call_ms: u32::try_from(limits.max_call().as_millis()).unwrap_or(u32::MAX),
     }
 }

@@ -11,7 +11,7 @@ use super::metrics::Shed;
 use crate::config::MAX_REQUEST_ID_BYTES;
 use crate::engine::{Failure, Overload};
 
-/// How long a client should wait before it tries again what was shed.
+/// How long a client should wait before it tries again what was shed, or has to go on over another stream.
 const RETRY_AFTER: Duration = Duration::from_millis(100);
 /// How long a client should wait before it tries again at a worker that stops: by
 /// then its balancer knows of another.
@@ -34,6 +34,26 @@ pub(super) enum ServiceError {
     /// There is no room for the call.
     #[error("{limit} calls are open, as many as may be (max_streams)")]
     Streams { limit: u32 },
+    /// There is no room for the job on its connection.
+    #[error(
+        "{limit} jobs of this connection are in flight, as many as may be (max_in_flight_per_connection)"
+    )]
+    Connection { limit: u32 },
+    /// There is no room for the job among those of its caller.
+    #[error("{limit} jobs of this caller are in flight, as many as may be (max_in_flight of its token)")]
+    CallerInFlight { limit: u32 },
+    /// The caller asks for more jobs a second than it may.
+    #[error("this caller asks for more than {rate} jobs a second, as many as may be (rate of its token)")]
+    CallerRate { rate: u32, retry_after: Duration },
+    /// The call shows no token.
+    #[error("this worker wants a token, in a header `authorization: Bearer TOKEN`")]
+    NoToken,
+    /// The call shows a token, but none that is known.
+    #[error("the token of this call is none of this worker's")]
+    WrongToken,
+    /// The call's token was one when it began.
+    #[error("the token of this call is none of this worker's any more")]
+    Revoked,
     /// The job was taken but found no verdict.
     #[error(transparent)]
     Failure(#[from] Failure),
@@ -46,6 +66,12 @@ pub(super) enum ServiceError {
     /// The caller's own deadline passed.
     #[error("the deadline of this call has passed")]
     Deadline,
+    /// The request did not come in time.
+    #[error("the request was not complete and answered within {within:?}, the longest that a call may take")]
+    Request { within: Duration },
+    /// The stream has become old.
+    #[error("this stream is as old as may be (max_stream_age_ms): send what is unanswered on another")]
+    Aged,
     /// Answers were left unread.
     #[error(
         "answers were left unread for {after:?}, as long as may be (stall_timeout_ms); the rest is given up"
@@ -74,10 +100,16 @@ impl ServiceError {
         match self {
             Self::Invalid { .. } | Self::Misuse(_) => Code::InvalidArgument,
             Self::DuplicateId { .. } => Code::AlreadyExists,
-            Self::Overload(_) | Self::Streams { .. } | Self::ReaderStalled { .. } => Code::ResourceExhausted,
+            Self::Overload(_)
+            | Self::Streams { .. }
+            | Self::Connection { .. }
+            | Self::CallerInFlight { .. }
+            | Self::CallerRate { .. }
+            | Self::ReaderStalled { .. } => Code::ResourceExhausted,
+            Self::NoToken | Self::WrongToken | Self::Revoked => Code::Unauthenticated,
             Self::Failure(Failure::Panicked) => Code::Internal,
-            Self::Failure(Failure::Stopped) | Self::Draining => Code::Unavailable,
-            Self::Deadline => Code::DeadlineExceeded,
+            Self::Failure(Failure::Stopped) | Self::Draining | Self::Aged => Code::Unavailable,
+            Self::Deadline | Self::Request { .. } => Code::DeadlineExceeded,
         }
     }
 
@@ -89,14 +121,25 @@ impl ServiceError {
             Self::DuplicateId { field, .. } => {
                 ErrorDetails::with_bad_request_violation(*field, "is in flight on this stream already")
             }
-            Self::Overload(_) | Self::Streams { .. } => ErrorDetails::with_retry_info(Some(RETRY_AFTER)),
+            Self::Overload(_)
+            | Self::Streams { .. }
+            | Self::Connection { .. }
+            | Self::CallerInFlight { .. }
+            | Self::Aged => ErrorDetails::with_retry_info(Some(RETRY_AFTER)),
+            Self::CallerRate { retry_after, .. } => ErrorDetails::with_retry_info(Some(*retry_after)),
             Self::Failure(Failure::Stopped) | Self::Draining => {
                 ErrorDetails::with_retry_info(Some(RETRY_AFTER_DRAIN))
             }
             Self::ReaderStalled { .. } => {
                 ErrorDetails::with_error_info("READER_STALLED", DOMAIN, HashMap::new())
             }
-            Self::Misuse(_) | Self::Failure(Failure::Panicked) | Self::Deadline => ErrorDetails::new(),
+            Self::Misuse(_)
+            | Self::NoToken
+            | Self::WrongToken
+            | Self::Revoked
+            | Self::Failure(Failure::Panicked)
+            | Self::Deadline
+            | Self::Request { .. } => ErrorDetails::new(),
         }
     }
 
@@ -106,12 +149,20 @@ impl ServiceError {
             Self::Overload(Overload::Queue { .. }) => Some(Shed::Queue),
             Self::Overload(Overload::InFlight { .. }) => Some(Shed::InFlight),
             Self::Streams { .. } => Some(Shed::Streams),
+            Self::Connection { .. } => Some(Shed::Connection),
+            Self::CallerInFlight { .. } => Some(Shed::Caller),
+            Self::CallerRate { .. } => Some(Shed::Rate),
             Self::Draining => Some(Shed::Draining),
             Self::ReaderStalled { .. } => Some(Shed::Stalled),
             Self::Invalid { .. }
             | Self::DuplicateId { .. }
             | Self::Failure(_)
             | Self::Misuse(_)
+            | Self::NoToken
+            | Self::WrongToken
+            | Self::Revoked
+            | Self::Aged
+            | Self::Request { .. }
             | Self::Deadline => None,
         }
     }

@@ -6,6 +6,7 @@ use std::time::Instant;
 use tonic::Code;
 use tracing::Span;
 
+use super::callers::Caller;
 use super::metrics::{Answers, KINDS, Kind, Metrics};
 use super::pb::{self, PackedOutcome, Source};
 
@@ -15,6 +16,7 @@ const AT_ONCE: u32 = 64;
 /// Counts answers; logs them when it is dropped.
 pub(super) struct Tally {
     metrics: Metrics,
+    caller: Caller,
     /// The call's.
     span: Span,
     since: Instant,
@@ -28,9 +30,9 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn new(metrics: Metrics, span: Span) -> Self {
+    pub(super) fn new(metrics: Metrics, caller: Caller, span: Span) -> Self {
         let (since, fresh) = (Instant::now(), Answers::default());
-        Self { metrics, span, since, end: None, fresh, unsettled: 0, added: [0; KINDS.len()] }
+        Self { metrics, caller, span, since, end: None, fresh, unsettled: 0, added: [0; KINDS.len()] }
     }
 
     pub(super) fn answered(&mut self, answer: &pb::Answer) {
@@ -83,6 +85,7 @@ impl Drop for Tally {
         let [solved, unsolvable, suboptimal, limit_reached, cancelled, errors] = self.added;
         let _of_call = self.span.enter();
         tracing::info!(
+            caller = self.caller.name(),
             end = self.end.map_or_else(|| "ABANDONED".to_owned(), |code| format!("{code:?}")),
             solved,
             unsolvable,

@@ -6,13 +6,14 @@ use std::fmt;
 use tonic::Request;
 use tracing::{Span, field, info_span};
 
+use super::connection::Connection;
 use super::metrics::Rpc;
 
 /// The span of a call.
 pub(super) fn of_call<R>(rpc: Rpc, request: &Request<R>) -> Span {
     let header = request.metadata().get("traceparent").and_then(|header| header.to_str().ok());
     let parent = header.and_then(TraceParent::parse);
-    let peer = request.remote_addr().map(field::display);
+    let peer = Connection::of(request).peer.map(field::display);
     let trace_id = parent.map(|parent| field::display(Hex::<32>(parent.trace_id)));
     let span_id = parent.map(|parent| field::display(Hex::<16>(parent.span_id.into())));
     let span = info_span!("call", rpc = rpc.name(), peer, trace_id, span_id);

@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 use taquin::service::pb::{self, cancel::Which};
 
 use crate::boards;
+use crate::process::Worker;
 use crate::support::{
     AT_ONCE, Client, Talk, assert_cancelled, assert_solves, blocker, cancel, endpoint, job, run,
     serve_and_connect, wait_until,
 };
+use crate::wide::{PATIENCE, patient, wide_job};
 
 #[test]
 fn a_job_under_way_is_cancelled_by_its_id() {
@@ -144,5 +146,44 @@ fn a_client_that_goes_frees_its_workers() {
             assert_solves(&next.ask(pb::Job { bypass_cache: true, ..job("next", board) }).await, board);
             assert!(start.elapsed() < AT_ONCE, "{what}: {:?}", start.elapsed());
         }
+    });
+}
+
+#[test]
+fn eight_abandoned_boards_of_80_moves_leave_the_processor_idle_within_a_second() {
+    run(async {
+        let worker = Worker::spawn(&["--workers", "2"]);
+        let (client, mut other) = (worker.connect().await, worker.connect().await);
+        let talk = Talk::open(&client).await;
+        let lines = include_str!("../data/antipodes15.txt").lines().filter(|line| !line.starts_with('#'));
+        for line in lines.take(8) {
+            let line: Vec<u32> = line.split_whitespace().map(|word| word.parse().unwrap()).collect();
+            talk.send(patient(wide_job(&line[0].to_string(), 4, 4, &line[2..])));
+        }
+        // All of them are searched for once the pattern databases are there.
+        let start = Instant::now();
+        while other
+            .get_server_info(pb::GetServerInfoRequest {})
+            .await
+            .unwrap()
+            .into_inner()
+            .tables
+            .unwrap()
+            .pattern_goals
+            == 0
+        {
+            assert!(start.elapsed() < PATIENCE, "no pattern databases");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let busy = worker.busy_within(Duration::from_secs(1)).await;
+        assert!(busy > Duration::from_millis(100), "nothing was searched");
+        drop((talk, client));
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let idle = worker.busy_within(Duration::from_secs(1)).await;
+        assert!(idle <= Duration::from_millis(100), "busy for {idle:?} of a second");
+        let (start, board) = (Instant::now(), boards::at(17, 0));
+        let request = pb::SolveRequest { job: Some(job("next", board)) };
+        assert_solves(&other.solve(request).await.unwrap().into_inner().answer.unwrap(), board);
+        assert!(start.elapsed() < AT_ONCE, "{:?}", start.elapsed());
     });
 }

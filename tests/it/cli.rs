@@ -4,6 +4,8 @@ use std::io::Write;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
+use crate::process::without_settings;
+
 /// What came of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
@@ -12,11 +14,15 @@ pub(crate) struct Ran {
     pub(crate) stderr: String,
 }
 
+/// The real client, with none of this machine's settings.
+pub(crate) fn command() -> Command {
+    without_settings(env!("CARGO_BIN_EXE_taquin-client"))
+}
+
 /// Starts `taquin-client` with these arguments, and with pipes.
 pub(crate) fn start<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_taquin-client"))
+    command()
         .args(arguments)
-        .env_remove("TAQUIN_ENDPOINT")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

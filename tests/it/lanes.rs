@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use taquin::domain::sliding::Canonical;
 use taquin::engine::{
-    Algorithm, Answer, Engine, EngineConfig, Failure, Fault, FaultOf, Priority, Query, Reply, Verdict,
+    Algorithm, Answer, Caller, Engine, EngineConfig, Failure, Fault, FaultOf, Priority, Query, Reply, Verdict,
 };
 use taquin::service::Embedded;
 use taquin::service::pb::{self, Source, answer::Outcome, cancel::Which, limit_reached::Limit};
@@ -238,6 +238,7 @@ fn an_engine_that_stops_answers_what_is_set_aside() {
                 max_nodes: 1_000_000_000,
                 max_moves: Cost::MAX,
                 priority: Priority::Normal,
+                caller: Caller::default(),
                 bypass_cache: true,
                 bypass_table: true,
                 best_path: false,

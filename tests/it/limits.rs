@@ -31,6 +31,8 @@ fn the_server_says_what_its_limits_are() {
             drain_timeout_ms: 1014,
             max_table_bytes: 1015,
             max_packed_boards: 1016,
+            max_in_flight_per_connection: 1017,
+            max_stream_age_ms: 1018,
         };
         let server = serve(limits, 3).await;
         let info =
@@ -64,6 +66,9 @@ fn the_server_says_what_its_limits_are() {
             max_metrics_connections: 32,
             max_metrics_header_bytes: 8192,
             metrics_timeout_ms: 5000,
+            max_in_flight_per_connection: 1017,
+            max_stream_age_ms: 1018,
+            max_call_ms: 1010 + 1013,
         };
         assert_eq!(info.limits, Some(expected));
         assert_eq!((info.version.as_str(), info.workers), (env!("CARGO_PKG_VERSION"), 3));

@@ -1,18 +1,23 @@
 //! One test binary: real servers on port 0, golden data, agreement of all algorithms.
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test that panics has failed")]
 
+mod admission;
 mod agreement;
 mod boards;
 mod budgets;
 mod cancel;
+mod certificates;
 mod cli;
 mod configuration;
 mod domain;
 mod drain;
 mod faults;
 mod field_cases;
+mod frames;
+mod fuzz_twins;
 mod graph_theory;
 mod graphs;
+mod hostile;
 mod house;
 mod instances;
 mod judges;
@@ -35,13 +40,17 @@ mod reflection;
 mod scrape;
 mod search;
 mod sharing;
+mod soak;
 mod stalls;
+mod stream_age;
 mod streams;
 mod suboptimal;
 mod support;
 mod sweep_3x4;
 mod table_files;
 mod tables;
+mod tls;
+mod tokens;
 mod traces;
 mod unary;
 mod wide;

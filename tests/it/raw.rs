@@ -32,16 +32,25 @@ pub(crate) async fn call(
     frames: Vec<Vec<u8>>,
     then: Then,
 ) -> (Status, usize) {
+    let timeout: Vec<_> = timeout.map(|timeout| ("grpc-timeout", timeout)).into_iter().collect();
+    call_with(address, method, &timeout, frames, then).await
+}
+
+/// The same, with these headers besides.
+pub(crate) async fn call_with(
+    address: SocketAddr,
+    method: &str,
+    headers: &[(&str, &str)],
+    frames: Vec<Vec<u8>>,
+    then: Then,
+) -> (Status, usize) {
     soon(async {
         let socket = TcpStream::connect(address).await.unwrap();
         let (requests, connection) = h2::client::handshake(socket).await.unwrap();
         let connection = tokio::spawn(connection);
         let uri = format!("http://{address}/taquin.v1.SolverService/{method}");
         let request = Request::post(uri).header("content-type", "application/grpc").header("te", "trailers");
-        let request = match timeout {
-            Some(timeout) => request.header("grpc-timeout", timeout),
-            None => request,
-        };
+        let request = headers.iter().fold(request, |request, &(name, value)| request.header(name, value));
         let mut requests = requests.ready().await.unwrap();
         let (response, mut sender) = requests.send_request(request.body(()).unwrap(), false).unwrap();
         let last = frames.len().checked_sub(1);

@@ -19,7 +19,7 @@ use crate::boards::{self, Board};
 pub(crate) type Client = SolverServiceClient<Channel>;
 
 /// Longer than any wait on a busy machine, shorter than anyone's patience.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// What a promise of 100 ms is held to on a machine that does other things too.
 pub(crate) const AT_ONCE: Duration = Duration::from_millis(400);
 

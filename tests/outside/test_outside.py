@@ -66,7 +66,7 @@ class Server:
 
     running = []
 
-    def __init__(self, *flags, tables=False):
+    def __init__(self, *flags, tables=False, dial=grpc.insecure_channel):
         command = [BINARY, "--listen", "127.0.0.1:0", "--log-format", "json", "--log", "info", *flags]
         if not tables:
             command += ["--sweep", "off", "--max-table-bytes", "0"]
@@ -80,7 +80,7 @@ class Server:
             self.address = started.get(timeout=PATIENCE)
             if self.address is None:
                 raise RuntimeError("the server did not start: " + "".join(self.log))
-            self.channel = grpc.insecure_channel(self.address)
+            self.channel = dial(self.address)
             self.solver = pb_grpc.SolverServiceStub(self.channel)
             self.health = health_pb2_grpc.HealthStub(self.channel)
             self._wait_until_serving()
@@ -821,6 +821,73 @@ class Reflection(unittest.TestCase):
 
 
 # ---- The end
+
+
+class Security(unittest.TestCase):
+    """A worker with the certificate and the tokens that the README makes."""
+
+    @classmethod
+    def setUpClass(cls):
+        tool("openssl", "Debian's package openssl")
+        work = tempfile.TemporaryDirectory(dir=WORK)
+        cls.addClassCleanup(work.cleanup)
+        folder = Path(work.name)
+        section = (ROOT / "README.md").read_text().split("\n## Security\n")[1]
+        commands = section.split("```sh\n")[1].split("taquin-server --tls-cert")[0]
+        made = run("bash", "-euc", commands, cwd=folder)
+        assert made.returncode == 0, made.stderr
+        cls.certificate, cls.token = folder / "server.pem", (folder / "game.token").read_text().strip()
+        cls.trust = grpc.ssl_channel_credentials(cls.certificate.read_bytes())
+        flags = ["--tls-cert", cls.certificate, "--tls-key", folder / "server.key", "--tokens", folder / "tokens"]
+        dial = functools.partial(grpc.secure_channel, credentials=cls.trust)
+        cls.server = Server(*map(str, flags), dial=dial)
+        cls.addClassCleanup(cls.server.kill)
+
+    def solve(self, solver, **how):
+        request = pb.SolveRequest(job=job("", (8, 6, 7, 2, 5, 4, 3, 0, 1)))
+        return solver.Solve(request, timeout=PATIENCE, **how)
+
+    def assertRefused(self, code, solver, **how):
+        with self.assertRaises(grpc.RpcError) as refused:
+            self.solve(solver, **how)
+        self.assertEqual(refused.exception.code(), code, refused.exception)
+        return refused.exception.details()
+
+    def test_a_token_opens_every_call(self):
+        metadata = [("authorization", f"Bearer {self.token}")]
+        answer = self.solve(self.server.solver, metadata=metadata).answer
+        self.assertEqual(answer.solution.distance, 31)
+        jobs = iter([job_message("a", GOAL_LAST)])
+        answers = self.server.solver.SolveStream(jobs, metadata=metadata, timeout=PATIENCE)
+        self.assertEqual([answer.answer.request_id for answer in answers], ["a"])
+        # As a client sends it that is told of the token once.
+        credentials = grpc.composite_channel_credentials(self.trust, grpc.access_token_call_credentials(self.token))
+        with grpc.secure_channel(self.server.address, credentials) as channel:
+            self.assertEqual(self.solve(pb_grpc.SolverServiceStub(channel)).answer.solution.distance, 31)
+
+    def test_without_one_or_with_another_nothing_is_said(self):
+        unauthenticated = grpc.StatusCode.UNAUTHENTICATED
+        self.assertRefused(unauthenticated, self.server.solver)
+        for token in ("", self.token[:-1], self.token + "0", "x" * 1000):
+            metadata = [("authorization", f"Bearer {token}")]
+            told = self.assertRefused(unauthenticated, self.server.solver, metadata=metadata)
+            self.assertNotIn(self.token[:-1], told)
+        self.assertNotIn(self.token[:-1], "".join(self.server.log))
+
+    def test_plain_text_and_distrust_get_nowhere(self):
+        for dial in (
+            grpc.insecure_channel,
+            functools.partial(grpc.secure_channel, credentials=grpc.ssl_channel_credentials()),
+        ):
+            with dial(self.server.address) as channel:
+                self.assertRefused(grpc.StatusCode.UNAVAILABLE, pb_grpc.SolverServiceStub(channel))
+
+    def test_grpcurl_lists_the_services_to_who_shows_a_token(self):
+        command = [tool("grpcurl"), "-cacert", self.certificate, "-H", f"authorization: Bearer {self.token}"]
+        listed = run(*command, self.server.address, "list")
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        self.assertIn(SERVICE, listed.stdout.split())
+        self.assertNotEqual(run(*command[:3], self.server.address, "list").returncode, 0)
 
 
 class Drain(unittest.TestCase):

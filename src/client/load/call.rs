@@ -15,11 +15,10 @@ use tokio::sync::mpsc;
 use tonic::body::Body;
 use tonic::codegen::Service;
 use tonic::codegen::http::{HeaderMap, Request, Uri};
-use tonic::transport::Channel;
 use tonic::{Code, Status};
 
-use super::super::connect::causes;
 use super::wire::{Garbled, PREFIX};
+use crate::service::{Authorized, causes};
 
 /// The longest answer: that to the largest packed message takes far less.
 const MAX_MESSAGE: usize = 64 << 20;
@@ -65,7 +64,7 @@ pub(super) struct Call {
 
 impl Call {
     /// Begins a call.
-    pub(super) fn open(channel: Channel, path: &'static str) -> Self {
+    pub(super) fn open(channel: Authorized, path: &'static str) -> Self {
         let (requests, receiver) = mpsc::unbounded_channel();
         let answers = Answers::Opening(Box::pin(open(channel, path, receiver)));
         Self { requests: Some(requests), answers }
@@ -126,7 +125,7 @@ impl Call {
 }
 
 async fn open(
-    mut channel: Channel,
+    mut channel: Authorized,
     path: &'static str,
     requests: mpsc::UnboundedReceiver<Bytes>,
 ) -> Result<Body, Piece> {

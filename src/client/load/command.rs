@@ -19,7 +19,7 @@ use super::record::{CODES, Recorder};
 use super::report::{Ending, Report};
 use super::settings::Settings;
 use super::threshold;
-use crate::service::{embedded_by_default, pb};
+use crate::service::{Dial, embedded_by_default, pb};
 
 /// How long a server may take to say its version.
 const VERSION_TIME: Duration = Duration::from_secs(1);
@@ -38,8 +38,9 @@ mod code {
 
 /// Runs the load and returns the exit code.
 pub(crate) fn run(options: &LoadOptions) -> u8 {
-    let prepared = || Ok::<_, String>((Plan::new(options)?, options.report.outputs()?, urls(options)?));
-    let (plan, outputs, urls) = match prepared() {
+    let prepared =
+        || Ok::<_, String>((Plan::new(options)?, options.report.outputs()?, Servers::new(options)?));
+    let (plan, outputs, servers) = match prepared() {
         Ok(prepared) => prepared,
         Err(message) => {
             say(&message);
@@ -53,34 +54,44 @@ pub(crate) fn run(options: &LoadOptions) -> u8 {
             return code::FAULT;
         }
     };
-    let (report, is_faulty) = runtime.block_on(report(options, &plan, &urls));
+    let (report, is_faulty) = runtime.block_on(report(options, &plan, servers));
     // Nothing that still runs is worth a wait.
     runtime.shutdown_background();
     conclude(&report, is_faulty, &outputs)
 }
 
-/// The endpoints that are given; an empty variable is one that is not set.
-fn urls(options: &LoadOptions) -> Result<Vec<String>, String> {
-    let given = options.endpoint.iter().filter(|text| !text.is_empty());
-    given
-        .map(|text| connect::endpoint(text).map(|_| text.clone()).map_err(|e| format!("--endpoint {e}")))
-        .collect()
+/// The endpoints that are given, and how they are reached.
+struct Servers {
+    urls: Vec<String>,
+    dial: Dial,
+}
+
+impl Servers {
+    fn new(options: &LoadOptions) -> Result<Self, String> {
+        // An empty variable is one that is not set.
+        let urls: Vec<String> = options.endpoint.iter().filter(|text| !text.is_empty()).cloned().collect();
+        let dial = if urls.is_empty() { Dial::default() } else { options.dial.load()? };
+        for url in &urls {
+            connect::endpoint(url, &dial).map_err(|e| format!("--endpoint {e}"))?;
+        }
+        Ok(Self { urls, dial })
+    }
 }
 
 /// Runs the plan; the report of it, and whether anything failed.
-async fn report(options: &LoadOptions, plan: &Plan, urls: &[String]) -> (Report, bool) {
-    let mut urls = urls.to_vec();
-    let server = match urls[..] {
+async fn report(options: &LoadOptions, plan: &Plan, mut servers: Servers) -> (Report, bool) {
+    let server = match servers.urls[..] {
         [] => match embedded_by_default().await {
             Ok(server) => {
-                urls.push(server.address().to_string());
+                servers.urls.push(server.address().to_string());
                 Some(server)
             }
             Err(error) => return failed(plan, &format!("can't start a server: {error}")),
         },
         _ => None,
     };
-    let found = async { Ok::<_, String>((find(&urls, options.wait_ready).await?, version(&urls[0]).await)) };
+    let found =
+        async { Ok::<_, String>((find(&servers, options.wait_ready).await?, version(&servers).await)) };
     let (workers, server_version): (Arc<[Worker]>, _) = tokio::select! {
         found = found => match found {
             Ok((workers, version)) => (workers.into(), version),
@@ -105,12 +116,12 @@ async fn report(options: &LoadOptions, plan: &Plan, urls: &[String]) -> (Report,
 }
 
 /// The workers at all endpoints, when they are ready if that is to be waited for.
-async fn find(urls: &[String], wait_ready: Option<Duration>) -> Result<Vec<Worker>, String> {
+async fn find(servers: &Servers, wait_ready: Option<Duration>) -> Result<Vec<Worker>, String> {
     let end = Instant::now() + wait_ready.unwrap_or_default();
     let mut workers = Vec::new();
-    for url in urls {
+    for url in &servers.urls {
         workers.extend(loop {
-            match Worker::find(url).await {
+            match Worker::find(url, &servers.dial).await {
                 Err(_) if Instant::now() < end => sleep(LOOKUP_PAUSE).await,
                 found => break found?,
             }
@@ -124,10 +135,10 @@ async fn find(urls: &[String], wait_ready: Option<Duration>) -> Result<Vec<Worke
     Ok(workers)
 }
 
-/// What a server says its version is, if it does.
-async fn version(url: &str) -> Option<String> {
+/// What the first server says its version is, if it does.
+async fn version(Servers { urls, dial }: &Servers) -> Option<String> {
     let asked = async {
-        let mut client = connect::connect(&connect::endpoint(url).ok()?).await.ok()?;
+        let mut client = connect::connect(&connect::endpoint(urls.first()?, dial).ok()?).await.ok()?;
         Some(client.get_server_info(pb::GetServerInfoRequest {}).await.ok()?.into_inner().version)
     };
     timeout(VERSION_TIME, asked).await.ok()?.filter(|version| !version.is_empty())

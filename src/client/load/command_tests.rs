@@ -18,7 +18,7 @@ fn load(manner: Manner, arguments: &str) -> (Report, bool) {
     let options = Line::parse_from(line.split_whitespace()).options;
     let plan = Plan::new(&options).unwrap();
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let loaded = runtime.block_on(report(&options, &plan, &urls(&options).unwrap()));
+    let loaded = runtime.block_on(report(&options, &plan, Servers::new(&options).unwrap()));
     runtime.shutdown_background();
     loaded
 }

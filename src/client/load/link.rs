@@ -9,11 +9,9 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
-use tonic::codegen::http::Uri;
-use tonic::transport::{Channel, Endpoint};
 
-use super::super::connect::{causes, endpoint};
-use crate::service::check_health;
+use super::super::connect::{endpoint, endpoint_at};
+use crate::service::{Authorized, Dial, Target, ask_health, causes};
 
 /// For how long a lost connection is tried again.
 pub(super) const RECONNECT_TIME: Duration = Duration::from_secs(5);
@@ -21,31 +19,33 @@ pub(super) const RECONNECT_TIME: Duration = Duration::from_secs(5);
 const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 /// The longest wait for a name to be looked up.
 const LOOKUP_TIME: Duration = Duration::from_secs(5);
+/// The longest wait for a word on whether a worker serves.
+const HEALTH_TIME: Duration = Duration::from_secs(1);
 /// Windows of HTTP/2 that never hold the server up; what may be in flight bounds what comes.
 const WINDOW_BYTES: u32 = 16 << 20;
 
 /// An address of a worker.
 #[derive(Debug, Clone)]
 pub(super) struct Worker {
-    endpoint: Endpoint,
+    target: Target,
     /// The address, as the report names it.
     pub(super) name: String,
 }
 
 impl Worker {
-    fn new(endpoint: Endpoint, name: String) -> Self {
-        let endpoint = endpoint
-            .initial_stream_window_size(WINDOW_BYTES)
-            .initial_connection_window_size(4 * WINDOW_BYTES);
-        Self { endpoint, name }
+    fn new(target: Target, name: String) -> Self {
+        let target = target.with(|endpoint| {
+            endpoint.initial_stream_window_size(WINDOW_BYTES).initial_connection_window_size(4 * WINDOW_BYTES)
+        });
+        Self { target, name }
     }
 
     /// The workers at an endpoint: one for each address of its name.
     ///
     /// # Errors
     /// A sentence.
-    pub(super) async fn find(text: &str) -> Result<Vec<Self>, String> {
-        let named = endpoint(text)?;
+    pub(super) async fn find(text: &str, dial: &Dial) -> Result<Vec<Self>, String> {
+        let named = endpoint(text, dial)?;
         let authority = named.uri().authority().map(ToString::to_string).unwrap_or_default();
         let lookup = timeout(LOOKUP_TIME, tokio::net::lookup_host(authority.clone())).await;
         let failed = |what: &str| format!("can't reach {authority}: {what}");
@@ -59,10 +59,9 @@ impl Worker {
         let mut seen = HashSet::new();
         let addresses: Vec<_> =
             found.into_iter().filter(|address| address.is_ipv4() == is_v4 && seen.insert(*address)).collect();
-        let origin: Uri = named.uri().clone();
         let worker = |address: SocketAddr| {
-            let endpoint = endpoint(&address.to_string())?.origin(origin.clone());
-            Ok(Self::new(endpoint, address.to_string()))
+            let target = endpoint_at(named.uri(), Some(address), dial)?;
+            Ok(Self::new(target, address.to_string()))
         };
         match addresses[..] {
             [] => Err(failed("its name has no address")),
@@ -77,9 +76,8 @@ impl Worker {
     pub(super) async fn ready(&self, end: Instant) -> Result<(), String> {
         let mut pause = PAUSES.0;
         loop {
-            let url = self.endpoint.uri().to_string();
-            let checked = check_health(url.trim_end_matches('/'), Duration::from_secs(1)).await;
-            match checked {
+            let checked = timeout(HEALTH_TIME, ask_health(&self.target)).await;
+            match checked.unwrap_or_else(|_| Err(format!("no answer in {HEALTH_TIME:?}"))) {
                 Ok(()) => return Ok(()),
                 Err(error) if Instant::now() + pause >= end => {
                     return Err(format!("{} is not ready: {error}", self.name));
@@ -90,18 +88,16 @@ impl Worker {
         }
     }
 
-    async fn connect(&self) -> Result<Channel, String> {
-        self.endpoint
-            .connect()
-            .await
-            .map_err(|error| format!("can't reach {}: {}", self.name, causes(&error)))
+    async fn connect(&self) -> Result<Authorized, String> {
+        let connected = self.target.connect().await;
+        connected.map_err(|error| format!("can't reach {}: {}", self.name, causes(&error)))
     }
 }
 
 /// A connection as it is now.
 #[derive(Debug, Clone)]
 pub(super) struct Connected {
-    pub(super) channel: Channel,
+    pub(super) channel: Authorized,
     /// The index of the worker.
     pub(super) worker: usize,
     /// How many there were before.

@@ -15,6 +15,7 @@ use super::super::options::{JobOptions, duration};
 use super::check::Check;
 use super::outputs::ReportOptions;
 use super::schedule::{Line, Rate, Schedule, Steps};
+use crate::service::DialOptions;
 
 /// What follows the options in `--help`.
 pub(crate) const AFTER_HELP: &str = "\
@@ -48,10 +49,13 @@ Exit code (the first that holds):
 /// What is sent, how, and what is told of it.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LoadOptions {
-    /// A worker, as http://host:port or host:port; repeatable, and a name may have several addresses: each has a
+    /// A worker, as http(s)://host:port or host:port; repeatable, and a name may have several addresses: each has a
     /// connection at least; without it one is started in this process
     #[arg(short, long, value_name = "URL", env = "TAQUIN_ENDPOINT", value_delimiter = ',')]
     pub(crate) endpoint: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) dial: DialOptions,
 
     /// How boards travel
     #[arg(short, long, value_enum, default_value_t = ModeName::Stream)]
