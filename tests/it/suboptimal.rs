@@ -108,7 +108,10 @@ fn a_path_within_the_ratio_is_enough() {
                     other => panic!("{other:?}"),
                 }
             }
-            assert_eq!(unproven > 0, max_ratio > 1.0, "{max_ratio}");
+            assert!(
+                if max_ratio > 1.0 { max_ratio < 1.5 || unproven > 0 } else { unproven == 0 },
+                "{max_ratio}"
+            );
         }
     });
 }
