@@ -21,6 +21,7 @@ use super::queue::{Flow, Lane, Length, Number};
 use super::suboptimal::Aim;
 use super::{
     Algorithm, Answer, Asked, Failure, Overload, Query, Reply, Shared, Source, Statistics, Verdict, Work,
+    guides,
 };
 use crate::domain::sliding::{Canonical, Cell, Key, Path, Solution};
 use crate::search::{Budget, Limits, Stop};
@@ -454,6 +455,7 @@ impl Flight {
         if last {
             self.limits.cancel();
             shared.flights.map.remove_if(&self.key, |_, flight| Arc::ptr_eq(flight, self));
+            guides::left(shared, self.canonical.goal());
         }
         let statistics = waiter.statistics(solve_time, self.limits.spent());
         Some((waiter, statistics))

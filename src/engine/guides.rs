@@ -1,9 +1,9 @@
 //! The pattern databases of goals on wide layouts, kept by weight, and the task that makes
 //! them: one goal at a time, in the order of the work that is set aside for them. A goal
-//! for which nobody waits any more is not begun. The large set of the 4x4 corner goals, once it is
+//! for which nobody waits any more is not begun, nor made to its end. The large set of the 4x4 corner goals, once it is
 //! there, goes before the small one. It knows no search.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::queue::Lane;
@@ -21,8 +21,10 @@ pub const MAX_PATTERN_BYTES: u64 = 64 << 20;
 pub(super) struct Guides {
     large: OnceLock<(Problem, Arc<PatternSum>)>,
     made: Cache<Problem, Arc<PatternSum>>,
-    /// What ends the making.
+    /// What ends all making.
     limits: Arc<Limits>,
+    /// What is being made for somebody, and what ends that.
+    making: Mutex<Option<(Problem, Arc<Limits>)>>,
 }
 
 /// What is held.
@@ -45,7 +47,7 @@ impl Weigh for Arc<PatternSum> {
 impl Guides {
     pub(super) fn new() -> Self {
         let (made, limits) = (Cache::new(MAX_PATTERN_BYTES), Arc::new(Limits::unlimited()));
-        Self { large: OnceLock::new(), made, limits }
+        Self { large: OnceLock::new(), made, limits, making: Mutex::default() }
     }
 
     /// Has the large set looked at first from now on.
@@ -76,14 +78,29 @@ impl Guides {
         self.large(goal).cloned().or_else(|| self.made.get(&goal.problem()))
     }
 
+    fn making(&self) -> MutexGuard<'_, Option<(Problem, Arc<Limits>)>> {
+        // Nothing that may panic runs under this lock.
+        self.making.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the making for a goal, unless it is still wanted.
+    pub(super) fn abandon(&self, problem: &Problem, is_wanted: impl FnOnce() -> bool) {
+        if let Some((making, limits)) = &*self.making()
+            && making == problem
+            && !is_wanted()
+        {
+            limits.cancel();
+        }
+    }
+
     /// Makes the pattern databases of a goal that they suit, unless they are there.
-    fn make(&self, goal: &Goal) {
+    fn make(&self, goal: &Goal, limits: &Arc<Limits>) {
         if self.large(goal).is_some() || self.made.peek(&goal.problem()).is_some() {
             return;
         }
         let begun = Instant::now();
-        // Only a stop ends it, and then nobody waits.
-        let Ok(guide) = PatternSum::new(PatternSet::Small, goal.frame().layout(), goal.board(), &self.limits)
+        // It is ended when nobody waits.
+        let Ok(guide) = PatternSum::new(PatternSet::Small, goal.frame().layout(), goal.board(), limits)
         else {
             return;
         };
@@ -95,6 +112,9 @@ impl Guides {
     /// Ends what is being made, and has nothing made any more.
     pub(super) fn stop(&self) {
         self.limits.cancel();
+        if let Some((_, limits)) = &*self.making() {
+            limits.cancel();
+        }
     }
 
     pub(super) fn statistics(&self) -> PatternStatistics {
@@ -134,15 +154,33 @@ pub(super) async fn run(shared: Arc<Shared>) {
 /// the same. A panic is that work's alone: whoever else waits has it tried again.
 fn make_for(shared: &Shared, first: &Work) {
     let (goal, problem) = (first.goal(), first.goal().problem());
+    let limits = Arc::new(Limits::unlimited());
+    *shared.guides.making() = Some((problem, Arc::clone(&limits)));
+    // Who left, or stopped the engine, before that was there to be ended.
+    if shared.guides.limits.is_cancelled() || !is_wanted(shared, &problem) {
+        limits.cancel();
+    }
     let made = shared.panics.catch("the making of pattern databases", || {
         #[cfg(feature = "faults")]
-        first.strike_maker(&shared.guides.limits);
-        shared.guides.make(goal);
+        first.strike_maker(&limits);
+        shared.guides.make(goal, &limits);
     });
+    *shared.guides.making() = None;
     match made {
         Some(()) => shared.queue.recall(|work| work.goal().problem() == problem),
         None => first.fail(shared),
     }
+}
+
+/// Whether work is set aside for the pattern databases of a goal.
+fn is_wanted(shared: &Shared, problem: &Problem) -> bool {
+    shared.queue.is_aside(|work| work.goal().problem() == *problem)
+}
+
+/// Ends the making for a goal for which nobody waits any more.
+pub(super) fn left(shared: &Shared, goal: &Goal) {
+    let problem = goal.problem();
+    shared.guides.abandon(&problem, || is_wanted(shared, &problem));
 }
 
 /// Sweeps the standard goals, and makes the pattern databases of the fifteen puzzle's goal that is asked
@@ -153,6 +191,7 @@ fn make_standard(shared: &Shared) {
     tracing::info!(milliseconds = begun.elapsed().as_secs_f64() * 1e3, "standard goals swept");
     if shared.queue.peek(Lane::Aside).is_none() {
         let layout = Layout::grid(4, 4).expect("sixteen cells");
-        shared.guides.make(&Goal::new(layout, Board::standard(layout.cells(), 0)));
+        let goal = Goal::new(layout, Board::standard(layout.cells(), 0));
+        shared.guides.make(&goal, &shared.guides.limits);
     }
 }

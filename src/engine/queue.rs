@@ -175,6 +175,11 @@ impl<W: Clone> Queue<W> {
         }
     }
 
+    /// Whether some work of a kind is set aside.
+    pub(super) fn is_aside(&self, which: impl Fn(&W) -> bool) -> bool {
+        self.waiting().held.values().any(|held| held.lane == Lane::Aside && which(&held.work))
+    }
+
     /// Has work that was set aside go on among the heavy, each at its place. Whose it was has
     /// had his turn.
     pub(super) fn recall(&self, which: impl Fn(&W) -> bool) {

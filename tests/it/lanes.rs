@@ -78,6 +78,31 @@ fn a_board_that_waits_for_pattern_databases_holds_up_nobody() {
 }
 
 #[test]
+fn what_nobody_waits_for_any_more_is_not_made_to_its_end() {
+    run(async {
+        let (server, client) = serve_and_connect(1).await;
+        let mut talk = Talk::open(&client).await;
+        talk.send(far("gone#maker#delay-ms=60000", 4, 4));
+        talk.send(far("stays", 2, 5));
+        set_aside(&server, &mut talk, 2).await;
+        talk.cancel("gone#maker#delay-ms=60000");
+        assert_cancelled(&talk.answer().await, "gone#maker#delay-ms=60000");
+        // The maker has turned to it: a minute would be the end of the test.
+        assert!(solution(&answer(&mut talk).await).distance > 30);
+        assert_eq!(server.engine().pattern_statistics().goals, 1);
+        // Another who waits for the same goal keeps it being made.
+        talk.send(far("leaves#maker#delay-ms=1500", 3, 4));
+        set_aside(&server, &mut talk, 1).await;
+        talk.send(patient(pb::Job { bypass_cache: true, ..far("waits", 3, 4) }));
+        set_aside(&server, &mut talk, 2).await;
+        talk.cancel("leaves#maker#delay-ms=1500");
+        assert_cancelled(&talk.answer().await, "leaves#maker#delay-ms=1500");
+        assert!(solution(&answer(&mut talk).await).distance > 30);
+        assert_eq!(server.engine().pattern_statistics().goals, 2);
+    });
+}
+
+#[test]
 fn time_ends_the_wait_for_pattern_databases() {
     run(async {
         let (server, client) = serve_and_connect(1).await;
