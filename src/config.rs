@@ -239,6 +239,7 @@ impl ServerConfig {
     /// # Errors
     /// Which do not, by flag.
     pub fn check(&self) -> Result<(), &'static str> {
+        self.security.check()?;
         self.set_source().map(|_| ())
     }
 
@@ -291,6 +292,13 @@ impl LimitsConfig {
     #[must_use]
     pub fn max_call(&self) -> Duration {
         Duration::from_millis(self.max_time_ms.into()) + self.stall_timeout()
+    }
+
+    /// Milliseconds in which a peer must take something of what has been sent to his socket: as long
+    /// again as a reader may leave answers unread.
+    #[must_use]
+    pub fn unread_socket_timeout_ms(&self) -> u32 {
+        self.stall_timeout_ms.saturating_mul(2)
     }
 
     /// How long a drain may take.

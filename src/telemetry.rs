@@ -4,7 +4,6 @@ use std::io;
 use std::panic::{self, Location};
 use std::path::Path;
 
-use tracing_subscriber::filter::ParseError;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
@@ -23,8 +22,12 @@ pub enum LogFormat {
 ///
 /// # Errors
 /// When they are none.
-pub fn directives(text: &str) -> Result<String, ParseError> {
-    EnvFilter::try_new(text).map(|_| text.to_owned())
+pub fn directives(text: &str) -> Result<String, String> {
+    // The parser slices within letters of several bytes, and panics.
+    if !text.is_ascii() {
+        return Err("has letters beyond ASCII, which no directive has".to_owned());
+    }
+    EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
 }
 
 /// What hears of spans and events besides.
@@ -40,7 +43,7 @@ pub fn init(
     directives: &str,
     besides: Option<Hearer>,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let filter = EnvFilter::try_new(directives)?;
+    let filter = EnvFilter::try_new(self::directives(directives)?)?;
     panic::set_hook(Box::new(|panic| {
         let place = panic.location();
         let file = place.and_then(|place| Path::new(place.file()).file_name()).unwrap_or_default();

@@ -167,10 +167,12 @@ async fn run(config: ServerConfig) -> Result<u8> {
     let _metrics_port = open_metrics_port(&config, &metrics).await?;
     // Before signals are taken and clients let in: tables on slow storage keep nobody waiting, and a
     // signal ends the reading.
+    // Taken already: a reload that comes too early waits, and ends nothing.
+    let hangup = signal(SignalKind::hangup())?;
     let security = Security::load(&config.security)?;
     let engine = service::start_configured(&config)?;
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    tokio::spawn(reload(signal(SignalKind::hangup())?, security.clone()));
+    tokio::spawn(reload(hangup, security.clone()));
     let listener = TcpListener::bind(config.listen)
         .await
         .map_err(|error| format!("can't listen on {} (--listen): {error}", config.listen))?;

@@ -36,6 +36,23 @@ pub struct SecurityConfig {
     pub reflection: Reflection,
 }
 
+impl SecurityConfig {
+    /// Whether the settings go together.
+    ///
+    /// # Errors
+    /// Which do not, by flag.
+    pub fn check(&self) -> Result<(), &'static str> {
+        match (&self.tls_cert, &self.tls_key, &self.tls_client_ca) {
+            (Some(_), None, _) => Err("--tls-cert wants the key of the certificate too (--tls-key)"),
+            (None, Some(_), _) => Err("--tls-key wants the certificate of the key too (--tls-cert)"),
+            (None, None, Some(_)) => {
+                Err("--tls-client-ca wants a certificate of the server too (--tls-cert, --tls-key)")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// A switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Reflection {

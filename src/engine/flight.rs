@@ -148,8 +148,8 @@ pub(super) struct Flight {
     key: FlightKey,
     canonical: Canonical,
     limits: Arc<Limits>,
-    /// The best path known before a shortest one is proven, where that is wanted.
-    best: OnceLock<Vec<Cell>>,
+    /// The best path known before a shortest one is proven, where that is wanted; `None` when none was found.
+    best: OnceLock<Option<Vec<Cell>>>,
     /// Its number in the queue.
     number: Number,
     length: Length,
@@ -305,12 +305,8 @@ impl Flight {
     /// [`Stop::Enough`] when it is as good as what was asked for.
     pub(super) fn find_quick_path(&self, budget: &mut Budget) -> Result<(), Stop> {
         let Some(aim) = self.key.aim else { return Ok(()) };
-        if self.best.get().is_none()
-            && let Some(path) = aim.quick_path(&self.canonical, budget)
-        {
-            self.best.set(path).expect("only the one worker that has it sets it");
-        }
-        self.best.get().map_or(Ok(()), |path| budget.content_with(aim.enough(path)))
+        let best = self.best.get_or_init(|| aim.quick_path(&self.canonical, budget));
+        best.as_ref().map_or(Ok(()), |path| budget.content_with(aim.enough(path)))
     }
 
     #[cfg(feature = "faults")]
@@ -427,7 +423,7 @@ impl Flight {
     /// The best path known, in the labels of one who waits.
     fn best_for(&self, waiter: &Waiter) -> Option<Solution> {
         let (goal, start) = (waiter.canonical.goal(), waiter.canonical.start());
-        let path = Path::along(goal.frame().layout(), start.cell_of(0), self.best.get()?).next();
+        let path = Path::along(goal.frame().layout(), start.cell_of(0), self.best.get()?.as_ref()?).next();
         path.map(|path| Solution::new(goal, start, path))
     }
 

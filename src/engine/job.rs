@@ -30,12 +30,12 @@ pub enum Algorithm {
 /// Who goes first when jobs queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
-    /// After all others.
+    /// After all others; but what waits rises with time.
     Low,
     /// Between the two.
     #[default]
     Normal,
-    /// Before all others.
+    /// Before all others that have not waited for longer.
     High,
 }
 

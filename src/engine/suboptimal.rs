@@ -42,13 +42,18 @@ pub(super) struct Aim {
     ratio: Option<Ratio>,
     /// The longest path of interest.
     max_moves: Cost,
+    /// States that each quick search may expand: of the job's own, not of those who join it.
+    quick_nodes: u64,
 }
 
 impl Aim {
     /// What a query aims at besides a proven shortest path, if anything.
     pub(super) fn of(query: &Query) -> Option<Self> {
         let ratio = ratio(query);
-        (query.best_path || ratio.is_some()).then_some(Self { ratio, max_moves: query.max_moves })
+        // The rest is for the proof.
+        let quick_nodes = QUICK_PATH_NODES.min(query.max_nodes / 2);
+        let wanted = query.best_path || ratio.is_some();
+        wanted.then_some(Self { ratio, max_moves: query.max_moves, quick_nodes })
     }
 
     /// A path that is quick to find and short enough to be of interest, within the ratio if that
@@ -57,8 +62,7 @@ impl Aim {
         let wanted = self.ratio.unwrap_or(Ratio(100));
         let weights = self.ratio.into_iter().chain(ANY_PATH.into_iter().filter(|weight| weight.0 > wanted.0));
         weights.into_iter().find_map(|Ratio(percent)| {
-            // The rest is for the proof.
-            let mut quick = budget.part(QUICK_PATH_NODES.min(budget.nodes_left() / 2));
+            let mut quick = budget.part(self.quick_nodes.min(budget.nodes_left()));
             let outcome = choice::weighted(canonical, percent, &mut quick);
             budget.take_back(&quick);
             outcome.ok().flatten().filter(|path| length(path) <= self.max_moves)

@@ -9,9 +9,11 @@ use subtle::{ConditionallySelectable, ConstantTimeEq};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use super::allowance::{Allowance, Quota};
+use super::connection::{self, Connection};
 use super::files::{FileError, NamedFile};
 use super::status::ServiceError;
 use crate::config::{MAX_CALLERS, MAX_TOKEN_BYTES, MIN_TOKEN_BYTES};
+use crate::engine;
 
 /// Bytes of a caller's name, which logs repeat.
 const MAX_NAME_BYTES: usize = 64;
@@ -39,6 +41,8 @@ struct Known {
     name: String,
     token: Token,
     quota: Mutex<Quota>,
+    /// Whom the engine takes him for when it serves callers in turn, whatever his connections.
+    turn: engine::Caller,
     /// The file does not have it any more.
     revoked: CancellationToken,
 }
@@ -60,6 +64,11 @@ impl Caller {
     /// His name, if he has one.
     pub(super) fn name(&self) -> Option<&str> {
         self.0.as_ref().map(|known| known.name.as_str())
+    }
+
+    /// Whom the engine takes him for; one without a name goes by his connection.
+    pub(super) fn turn(&self, connection: &Connection) -> engine::Caller {
+        self.0.as_ref().map_or(connection.caller, |known| known.turn)
     }
 
     /// A place for so many jobs that are sent as one.
@@ -125,6 +134,7 @@ impl Callers {
                     name: entry.name,
                     token: entry.token,
                     quota: Mutex::new(Quota::new(entry.allowance, Instant::now())),
+                    turn: connection::next_caller(),
                     revoked: CancellationToken::new(),
                 }),
             }

@@ -27,11 +27,16 @@ pub(super) struct Connection {
     closed: CancellationToken,
 }
 
+/// One more whom the engine serves in turn.
+pub(super) fn next_caller() -> Caller {
+    static CALLERS: AtomicU64 = AtomicU64::new(1);
+    Caller(CALLERS.fetch_add(1, Relaxed))
+}
+
 impl Connection {
     pub(super) fn new(peer: Option<SocketAddr>, max_jobs: u32) -> Arc<Self> {
-        static CONNECTIONS: AtomicU64 = AtomicU64::new(1);
         Arc::new(Self {
-            caller: Caller(CONNECTIONS.fetch_add(1, Relaxed)),
+            caller: next_caller(),
             peer,
             max_jobs,
             jobs: Arc::new(Semaphore::new(max_jobs as usize)),
@@ -122,6 +127,11 @@ impl Room {
     /// The place for a job that is now in flight; `None` unless it was polled for.
     pub(super) fn take(&mut self) -> Option<OwnedSemaphorePermit> {
         self.place.take()
+    }
+
+    /// Leaves the line for places too: nothing is heard any more.
+    pub(super) fn give_up(&mut self) {
+        *self = Self { jobs: self.jobs.clone(), place: None };
     }
 
     /// Leaves a place that was not needed to the connection's other streams.

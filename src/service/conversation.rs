@@ -300,6 +300,7 @@ impl<D: Dialogue> Talk<D> {
     /// Ends the conversation when what is in flight is answered.
     fn hear_no_more(&mut self, why: ServiceError) {
         (self.requests, self.parked) = (None, None);
+        self.room.give_up();
         self.end = End::AfterAnswers(why);
     }
 
@@ -307,6 +308,7 @@ impl<D: Dialogue> Talk<D> {
     fn give_up(&mut self, status: Status) -> Status {
         self.dialogue.give_up();
         (self.requests, self.parked, self.place) = (None, None, None);
+        self.room.give_up();
         status
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use rustix::net::sockopt::set_tcp_user_timeout;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -70,6 +71,17 @@ impl Peer {
     }
 }
 
+impl Peer {
+    /// What came of a step, or an error when it would wait for a peer whose connection is to be closed.
+    /// To write waits too: one who reads nothing of his socket keeps the transport from reading it.
+    fn unless_closed<T>(&mut self, cx: &mut Context, step: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if step.is_pending() && self.closed.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
+        step
+    }
+}
+
 /// The connections of a listener until `stop`, at most so many of them open at once: one
 /// more waits in the system's own queue.
 pub(super) fn incoming(
@@ -108,6 +120,10 @@ async fn accept(
                 // Answers are small and must not wait for more; refused, they only come later.
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection keeps its delay");
+                }
+                // One who reads nothing of his socket keeps the transport from everything else.
+                if let Err(error) = set_tcp_user_timeout(&stream, limits.unread_socket_timeout_ms()) {
+                    tracing::debug!(%error, "a connection may be left unread");
                 }
                 let connection = Connection::new(Some(address), limits.max_in_flight_per_connection);
                 let (tls, counted, peers) = (tls.cloned(), metrics.connection(), peers.clone());
@@ -148,16 +164,14 @@ impl AsyncRead for Peer {
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }
         }
-        if read.is_pending() && self.closed.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
-        }
-        read
+        self.unless_closed(cx, read)
     }
 }
 
 impl AsyncWrite for Peer {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+        let written = Pin::new(&mut self.stream).poll_write(cx, buf);
+        self.unless_closed(cx, written)
     }
 
     fn poll_write_vectored(
@@ -165,7 +179,8 @@ impl AsyncWrite for Peer {
         cx: &mut Context,
         bufs: &[IoSlice],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        self.unless_closed(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -173,10 +188,12 @@ impl AsyncWrite for Peer {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
+        self.unless_closed(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+        let shut = Pin::new(&mut self.stream).poll_shutdown(cx);
+        self.unless_closed(cx, shut)
     }
 }

@@ -25,7 +25,8 @@ impl Security {
     /// # Errors
     /// When a file is not as it must be, with its flag and its path, or a flag wants another.
     pub fn load(config: &SecurityConfig) -> Result<Self> {
-        let tls = match tls_files(config)? {
+        config.check()?;
+        let tls = match tls_files(config) {
             Some(files) => Some(Tls::load(files)?.into()),
             None => None,
         };
@@ -72,20 +73,13 @@ impl Security {
     }
 }
 
-fn tls_files(config: &SecurityConfig) -> Result<Option<TlsFiles>> {
-    let client_authorities = NamedFile::new("--tls-client-ca", config.tls_client_ca.as_ref());
-    match (
-        NamedFile::new("--tls-cert", config.tls_cert.as_ref()),
-        NamedFile::new("--tls-key", config.tls_key.as_ref()),
-    ) {
-        (Some(chain), Some(key)) => Ok(Some(TlsFiles { chain, key, client_authorities })),
-        (Some(_), None) => Err("--tls-cert wants the key of the certificate too (--tls-key)".into()),
-        (None, Some(_)) => Err("--tls-key wants the certificate of the key too (--tls-cert)".into()),
-        (None, None) if client_authorities.is_some() => {
-            Err("--tls-client-ca wants a certificate of the server too (--tls-cert, --tls-key)".into())
-        }
-        (None, None) => Ok(None),
-    }
+/// The files of TLS, if it is to be spoken.
+fn tls_files(config: &SecurityConfig) -> Option<TlsFiles> {
+    Some(TlsFiles {
+        chain: NamedFile::new("--tls-cert", config.tls_cert.as_ref())?,
+        key: NamedFile::new("--tls-key", config.tls_key.as_ref())?,
+        client_authorities: NamedFile::new("--tls-client-ca", config.tls_client_ca.as_ref()),
+    })
 }
 
 /// Without the path, which is nobody's who reads a log.

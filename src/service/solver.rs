@@ -58,9 +58,10 @@ impl SolverService for Solver {
         &self,
         request: Request<Streaming<pb::SolveStreamRequest>>,
     ) -> Result<Response<Conversation<Jobs>>, Status> {
-        let (turn, deadline) = (Connection::of(&request).caller, deadline(&request));
+        let (caller, deadline) = (caller(&request), deadline(&request));
+        let turn = caller.turn(&Connection::of(&request));
         let span = trace::of_call(Rpc::SolveStream, &request);
-        let jobs = Jobs::new(self.0.clone(), caller(&request), turn, deadline, span.clone());
+        let jobs = Jobs::new(self.0.clone(), caller, turn, deadline, span.clone());
         self.converse(jobs, request, span)
     }
 
@@ -68,9 +69,10 @@ impl SolverService for Solver {
         &self,
         request: Request<Streaming<pb::SolvePackedRequest>>,
     ) -> Result<Response<Conversation<Batches>>, Status> {
-        let turn = Connection::of(&request).caller;
+        let caller = caller(&request);
+        let turn = caller.turn(&Connection::of(&request));
         let span = trace::of_call(Rpc::SolvePacked, &request);
-        self.converse(Batches::new(self.0.clone(), caller(&request), turn, span.clone()), request, span)
+        self.converse(Batches::new(self.0.clone(), caller, turn, span.clone()), request, span)
     }
 
     async fn get_server_info(
@@ -141,7 +143,7 @@ impl Solver {
         };
         ServiceError::check_id("job.request_id", &job.request_id)?;
         let (mut query, wants_path) = convert::query(&job, &self.0.limits, &mut LastGoal::default())?;
-        query.caller = connection.caller;
+        query.caller = caller.turn(connection);
         let _place = caller.take(1)?;
         let answer = self.answer(&query, || trace::of_job(span, &job.request_id)).await?;
         if let Verdict::Failed(failure) = answer.verdict {

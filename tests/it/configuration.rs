@@ -184,6 +184,7 @@ fn a_fault_of_the_file_is_named_by_line_and_key() {
         ),
         ("listen = 'localhost:1'", "1: listen: invalid value 'localhost:1'"),
         ("tables = ''", "1: tables: a value is required"),
+        ("log = 'eé=2'", "1: log: invalid value 'eé=2'"),
         ("log = 'taquin=loud'", "1: log: invalid value 'taquin=loud'"),
         ("max_queue = 1\nmax_queue = 2", "2: duplicate key"),
         ("workers = 1\nmax_queue", "2: "),

@@ -17,6 +17,7 @@ use crate::frames::{
     self, CONTINUATION, DATA, END_HEADERS, HEADERS, INITIAL_WINDOW_SIZE, PING, PREFACE, RST_STREAM, SETTINGS,
     WINDOW_UPDATE, Wire, frame, setting,
 };
+use crate::packed::{grid, packed};
 use crate::process::Worker;
 use crate::raw::{self, Then, framed};
 use crate::support::{Client, Talk, assert_solves, job, request, run, soon, wait_until};
@@ -284,6 +285,36 @@ fn readers_that_read_nothing() {
         for mut wire in wires {
             assert!(wire.is_closed(AFTERWARDS).await, "it still keeps its connection");
         }
+    });
+}
+
+/// With windows that are open wide, what stays unread fills the sockets, and the server waits to write.
+#[test]
+fn readers_that_leave_their_socket_unread() {
+    const BOARDS: usize = 15_000;
+    const STREAMS: u32 = 60;
+    let wanted = grid(3, 3, packed((0..BOARDS).map(|n| boards::at(12, n % 200).to_vec())));
+    let message = framed(&wanted.encode_to_vec());
+    withstands(&["--stall-timeout-ms", "500"], &async |worker| {
+        let files = worker.open_files();
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4096).unwrap();
+        let mut wire = Wire { socket: socket.connect(worker.address).await.unwrap() };
+        let widest =
+            [setting(INITIAL_WINDOW_SIZE, 0x7fff_ffff), frame(WINDOW_UPDATE, 0, 0, &[0x7f, 0, 0, 0])];
+        let greeting = [PREFACE, &frame(SETTINGS, 0, 0, &widest[0]), &widest[1]].concat();
+        assert!(wire.send(&greeting).await);
+        wait_until("it is accepted", AFTERWARDS, || worker.open_files() > files).await;
+        // Until it does not take any more, since it waits to write.
+        for stream in (0..STREAMS).map(|n| 2 * n + 1) {
+            let begin = frame(HEADERS, END_HEADERS, stream, &frames::headers("SolvePacked"));
+            let parts = message.chunks(16_384).flat_map(|part| frame(DATA, 0, stream, part));
+            if !wire.send(&begin.into_iter().chain(parts).collect::<Vec<u8>>()).await {
+                break;
+            }
+        }
+        wait_until("the connection is closed", AFTERWARDS, || worker.open_files() <= files).await;
+        drop(wire);
     });
 }
 

@@ -36,11 +36,11 @@ impl Bulk {
     }
 }
 
-fn packed(boards: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
+pub(crate) fn packed(boards: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
     boards.into_iter().flat_map(|tiles| Packed32::new(Board::new(&tiles)).bits().to_le_bytes()).collect()
 }
 
-fn grid(rows: u32, columns: u32, boards: Vec<u8>) -> SolvePackedRequest {
+pub(crate) fn grid(rows: u32, columns: u32, boards: Vec<u8>) -> SolvePackedRequest {
     let layout = Some(pb::solve_packed_request::Layout::Grid(pb::Grid { rows, columns }));
     SolvePackedRequest { request_id: "bulk".into(), layout, boards, ..SolvePackedRequest::default() }
 }

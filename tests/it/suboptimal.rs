@@ -197,6 +197,35 @@ fn the_best_path_on_a_graph_is_of_vertices_in_the_callers_order() {
     });
 }
 
+/// How far its quick search goes is the job's own affair, even where its limits are widened by one who joins.
+#[test]
+fn the_best_path_is_that_of_the_jobs_own_budget() {
+    run(async {
+        let (server, client) = serve_and_connect(1).await;
+        let mut talk = Talk::open(&client).await;
+        let ask = |id: &str, max_nodes| pb::Job {
+            best_path: true,
+            ..nodes(wide_job(id, 4, 4, &FARTHEST), max_nodes)
+        };
+        let mut paths = Vec::new();
+        for together in [false, true] {
+            talk.send(ask("few", 4000));
+            if together {
+                talk.send(ask("many", 60_000));
+            }
+            for _ in 0..=usize::from(together) {
+                let answer = answer(&mut talk).await;
+                let Some(Outcome::LimitReached(reached)) = answer.outcome else { panic!("{answer:?}") };
+                if answer.request_id == "few" {
+                    paths.push(reached.best_path);
+                }
+            }
+        }
+        assert!(paths[0].is_some() && paths[0] == paths[1], "{paths:?}");
+        assert_eq!(server.engine().coalesced(), 0);
+    });
+}
+
 #[test]
 fn those_who_want_the_same_share_a_search_and_others_do_not() {
     run(async {

@@ -250,7 +250,7 @@ fn a_worker_does_not_start_with_files_that_can_not_be_used() {
     folder.write("bare", "secret");
     let path = |name: &str| folder.path(name);
     let (cert, key, other, bare) = (path("server.pem"), path("server.key"), path("other.key"), path("bare"));
-    let cases: [(&[&str], String); 8] = [
+    let cases: [(&[&str], String); 5] = [
         (&["--tls-cert", "no/such", "--tls-key", &key], "--tls-cert no/such: can't be read: No such".into()),
         (&["--tls-cert", &cert, "--tls-key", &other], format!("--tls-key {other}: is not the key")),
         (&["--tls-cert", &bare, "--tls-key", &key], format!("--tls-cert {bare}: holds no certificate")),
@@ -258,9 +258,6 @@ fn a_worker_does_not_start_with_files_that_can_not_be_used() {
             &["--tls-cert", &cert, "--tls-key", &key, "--tls-client-ca", &bare],
             format!("--tls-client-ca {bare}: holds no certificate"),
         ),
-        (&["--tls-cert", &cert], "--tls-cert wants the key of the certificate too (--tls-key)".into()),
-        (&["--tls-key", &key], "--tls-key wants the certificate of the key too (--tls-cert)".into()),
-        (&["--tls-client-ca", &cert], "--tls-client-ca wants a certificate of the server too".into()),
         (&["--tokens", &bare], format!("--tokens {bare}: line 1: its token is missing")),
     ];
     for (arguments, said) in cases {
@@ -269,6 +266,17 @@ fn a_worker_does_not_start_with_files_that_can_not_be_used() {
         assert_eq!(code, 1, "{arguments:?}: {told}");
         assert!(told.contains(&said), "{arguments:?}: {said:?} is not in {told}");
         assert!(!told.contains("secret"), "{told}");
+    }
+    // What does not go together is wrong usage, whatever is in the files.
+    for (arguments, said) in [
+        (["--tls-cert", &cert], "--tls-cert wants the key of the certificate too (--tls-key)"),
+        (["--tls-key", &key], "--tls-key wants the certificate of the key too (--tls-cert)"),
+        (["--tls-client-ca", &cert], "--tls-client-ca wants a certificate of the server too"),
+    ] {
+        for command in [&[][..], &["config"]] {
+            let (code, told) = ask(process::command(), &[&arguments, command].concat());
+            assert!(code == 2 && told.contains(said), "{code}: {told}");
+        }
     }
 }
 
