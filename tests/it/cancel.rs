@@ -175,8 +175,11 @@ fn eight_abandoned_boards_of_80_moves_leave_the_processor_idle_within_a_second()
             assert!(start.elapsed() < PATIENCE, "no pattern databases");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        let busy = worker.busy_within(Duration::from_secs(1)).await;
-        assert!(busy > Duration::from_millis(100), "nothing was searched");
+        // Their threads are niced, so beside other work it may take a while until they have their turn.
+        let start = Instant::now();
+        while worker.busy_within(Duration::from_secs(1)).await <= Duration::from_millis(100) {
+            assert!(start.elapsed() < PATIENCE, "nothing was searched");
+        }
         drop((talk, client));
         tokio::time::sleep(Duration::from_secs(1)).await;
         let idle = worker.busy_within(Duration::from_secs(1)).await;
