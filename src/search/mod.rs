@@ -6,6 +6,7 @@
 //! order of the space. Weighted A* alone is content with less.
 
 pub mod a_star;
+mod best_first;
 pub mod bidirectional;
 pub mod breadth_first;
 mod budget;
