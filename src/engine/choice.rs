@@ -8,7 +8,7 @@ use super::guides::Guides;
 use super::queue::{Lane, Length};
 use super::tables::Tables;
 use crate::domain::sliding::{
-    Canonical, Cell, Layout, Packed32, Packing, Position, Shape, SlidingSpace, WideSpace,
+    Board, Canonical, Cell, Layout, Packed32, Packing, Position, Shape, SlidingSpace, WideSpace,
 };
 use crate::heuristic::{DistanceSum, LinearConflict, MisplacedTiles, PatternSum};
 use crate::search::{Budget, Outcome, Stop, a_star, bidirectional, breadth_first, ida_star, weighted_a_star};
@@ -71,8 +71,7 @@ pub(super) fn solve(
             Err(stop) => return Break(Err(stop)),
         }
     }
-    let bound = DistanceSum::new(&space, canonical.goal().board());
-    let question = Question { space, canonical, bound };
+    let question = Question::small(space, canonical);
     match algorithm {
         Algorithm::IdaStar => in_turn(lane, budget, |budget| question.by_name(algorithm, budget)),
         // At most nine cells, so at most 362,880 states: a part of a second where it is most.
@@ -88,9 +87,7 @@ fn solve_wide(
     guides: &Guides,
     budget: &mut Budget,
 ) -> Turn<Outcome<Cell>> {
-    let space = WideSpace::new(canonical.goal().frame().layout().clone());
-    let bound = LinearConflict::new(&space, canonical.goal().board());
-    let question = Question { space, canonical, bound };
+    let question = Question::wide(canonical);
     if !matches!(algorithm, Algorithm::Auto | Algorithm::IdaStar) {
         // What it keeps can't be taken along from lane to lane.
         return if lane == Lane::Light {
@@ -124,15 +121,11 @@ fn solve_wide(
 
 /// A path that is at most `percent` / 100 times as long as a shortest one.
 pub(super) fn weighted(canonical: &Canonical, percent: Cost, budget: &mut Budget) -> Outcome<Cell> {
-    let (layout, goal) = (canonical.goal().frame().layout().clone(), canonical.goal().board());
-    if is_wide(&layout) {
-        let space = WideSpace::new(layout);
-        let bound = LinearConflict::new(&space, goal);
-        return Question { space, canonical, bound }.weighted(percent, budget);
+    let layout = canonical.goal().frame().layout();
+    if is_wide(layout) {
+        return Question::wide(canonical).weighted(percent, budget);
     }
-    let space = SlidingSpace::<Packed32>::new(layout);
-    let bound = DistanceSum::new(&space, goal);
-    Question { space, canonical, bound }.weighted(percent, budget)
+    Question::small(SlidingSpace::new(layout.clone()), canonical).weighted(percent, budget)
 }
 
 /// IDA*, which may take long: what is not quick goes on among the heavy, so that it never
@@ -160,6 +153,23 @@ struct Question<'c, P: Packing, H> {
     space: SlidingSpace<P>,
     canonical: &'c Canonical,
     bound: H,
+}
+
+impl<'c> Question<'c, Packed32, DistanceSum> {
+    /// Of a board of at most nine cells.
+    fn small(space: SlidingSpace, canonical: &'c Canonical) -> Self {
+        let bound = DistanceSum::new(&space, canonical.goal().board());
+        Self { space, canonical, bound }
+    }
+}
+
+impl<'c> Question<'c, Board, LinearConflict> {
+    /// Of a board of more.
+    fn wide(canonical: &'c Canonical) -> Self {
+        let space = WideSpace::new(canonical.goal().frame().layout().clone());
+        let bound = LinearConflict::new(&space, canonical.goal().board());
+        Self { space, canonical, bound }
+    }
 }
 
 impl<P: Packing, H> Question<'_, P, H>

@@ -83,16 +83,6 @@ impl Guides {
         self.making.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the making for a goal, unless it is still wanted.
-    pub(super) fn abandon(&self, problem: &Problem, is_wanted: impl FnOnce() -> bool) {
-        if let Some((making, limits)) = &*self.making()
-            && making == problem
-            && !is_wanted()
-        {
-            limits.cancel();
-        }
-    }
-
     /// Makes the pattern databases of a goal that they suit, unless they are there.
     fn make(&self, goal: &Goal, limits: &Arc<Limits>) {
         if self.large(goal).is_some() || self.made.peek(&goal.problem()).is_some() {
@@ -179,8 +169,12 @@ fn is_wanted(shared: &Shared, problem: &Problem) -> bool {
 
 /// Ends the making for a goal for which nobody waits any more.
 pub(super) fn left(shared: &Shared, goal: &Goal) {
-    let problem = goal.problem();
-    shared.guides.abandon(&problem, || is_wanted(shared, &problem));
+    if let Some((making, limits)) = &*shared.guides.making()
+        && *making == goal.problem()
+        && !is_wanted(shared, making)
+    {
+        limits.cancel();
+    }
 }
 
 /// Sweeps the standard goals, and makes the pattern databases of the fifteen puzzle's goal that is asked
