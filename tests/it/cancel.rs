@@ -10,7 +10,7 @@ use crate::support::{
     AT_ONCE, Client, Talk, assert_cancelled, assert_solves, blocker, cancel, endpoint, job, run,
     serve_and_connect, wait_until,
 };
-use crate::wide::{PATIENCE, patient, wide_job};
+use crate::wide::{PATIENCE, antipodes, patient, wide_job};
 
 #[test]
 fn a_job_under_way_is_cancelled_by_its_id() {
@@ -155,9 +155,7 @@ fn eight_abandoned_boards_of_80_moves_leave_the_processor_idle_within_a_second()
         let worker = Worker::spawn(&["--workers", "2"]);
         let (client, mut other) = (worker.connect().await, worker.connect().await);
         let talk = Talk::open(&client).await;
-        let lines = include_str!("../data/antipodes15.txt").lines().filter(|line| !line.starts_with('#'));
-        for line in lines.take(8) {
-            let line: Vec<u32> = line.split_whitespace().map(|word| word.parse().unwrap()).collect();
+        for line in antipodes().into_iter().take(8) {
             talk.send(patient(wide_job(&line[0].to_string(), 4, 4, &line[2..])));
         }
         // All of them are searched for once the pattern databases are there.

@@ -10,7 +10,7 @@ use crate::cli::client;
 use crate::graphs::graph_job;
 use crate::instances::{Random, layout};
 use crate::support::{Talk, budget, job, run, serve_and_connect};
-use crate::wide::{FARTHEST, answer, patient, solution, wide_job};
+use crate::wide::{FARTHEST, answer, followed, korf, patient, solution, wide_job};
 use crate::{boards, instances};
 
 fn within(job: pb::Job, max_ratio: f64) -> pb::Job {
@@ -23,27 +23,15 @@ fn nodes(job: pb::Job, max_nodes: u64) -> pb::Job {
 
 /// The length of a path in letters that leads from a 4x4 board to the default goal.
 fn replayed(start: &[u32], path: &pb::Path) -> Cost {
-    let tiles: Vec<u8> = start.iter().map(|&tile| u8::try_from(tile).unwrap()).collect();
-    let (grid, mut at) = (layout(4, 4), Position::new(Board::new(&tiles)));
-    for letter in path.moves.chars() {
-        let step = |&&to: &&u8| grid.direction(at.blank(), to).unwrap().letter() == letter;
-        at = at.slid(*grid.neighbours(at.blank()).iter().find(step).unwrap());
-    }
-    assert_eq!(at.board(), Board::standard(16, 15));
+    assert_eq!(followed(start, &path.moves), Board::standard(16, 15));
     assert_eq!(path.moves.len(), path.length as usize);
     path.length
 }
 
 /// Korf's boards turned by half a turn, so that the blank of their goal is last; and their lengths.
-fn korf() -> Vec<(Vec<u32>, Cost)> {
-    let lines = include_str!("../data/korf100.txt").lines().filter(|line| !line.starts_with('#'));
-    let numbers = lines.map(|line| line.split_whitespace().map(|word| word.parse().unwrap()));
-    numbers
-        .map(|numbers| {
-            let numbers: Vec<u32> = numbers.collect();
-            (numbers[2..].iter().rev().map(|tile| (16 - tile) % 16).collect(), numbers[1])
-        })
-        .collect()
+fn turned_korf() -> Vec<(Vec<u32>, Cost)> {
+    let turned = |line: &Vec<u32>| line[2..].iter().rev().map(|tile| (16 - tile) % 16).collect();
+    korf().iter().map(|line| (turned(line), line[1])).collect()
 }
 
 #[test]
@@ -95,7 +83,7 @@ fn a_path_within_the_ratio_is_enough() {
         let mut talk = Talk::open(&client).await;
         for max_ratio in [1.0, 1.1, 1.5, 3.0, 100.0] {
             let mut unproven = 0;
-            for (start, shortest) in korf().into_iter().take(8) {
+            for (start, shortest) in turned_korf().into_iter().take(8) {
                 talk.send(within(wide_job("within", 4, 4, &start), max_ratio));
                 match answer(&mut talk).await.outcome.unwrap() {
                     Outcome::Solution(solution) => assert_eq!(solution.distance, shortest),
@@ -121,7 +109,7 @@ fn a_ratio_gives_the_same_path_whatever_the_cache_holds() {
     run(async {
         let (_server, client) = serve_and_connect(1).await;
         let mut talk = Talk::open(&client).await;
-        let (start, shortest) = korf().swap_remove(0);
+        let (start, shortest) = turned_korf().swap_remove(0);
         let ask = || within(wide_job("ratio", 4, 4, &start), 3.0);
         talk.send(ask());
         let Some(Outcome::Suboptimal(first)) = answer(&mut talk).await.outcome else { panic!() };
@@ -165,7 +153,7 @@ fn a_limit_comes_with_the_best_path_known_where_it_is_asked_for() {
             assert_eq!(reached.best_path, None);
         }
         // What can be proven is.
-        let (start, shortest) = korf().swap_remove(11);
+        let (start, shortest) = turned_korf().swap_remove(11);
         talk.send(pb::Job { best_path: true, ..patient(wide_job("near", 4, 4, &start)) });
         assert_eq!(solution(&answer(&mut talk).await).distance, shortest);
     });

@@ -1,6 +1,8 @@
 //! Boards of more than nine cells: golden lengths, agreement with complete sweeps, and what is refused.
 
 use std::collections::HashSet;
+use std::fmt::Debug;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -175,11 +177,36 @@ fn the_large_set_finds_all_known_lengths() {
     check(&wide, include_str!("../data/antipodes15.txt"), 17, turned);
 }
 
-/// Searches for so many boards of a file: number, length, tiles.
-fn check(wide: &Wide, file: &str, count: usize, seen: impl Fn(&[u8]) -> Vec<u8>) {
+/// The boards of a file, a line each: number, length, tiles.
+fn lines<N: FromStr<Err: Debug>>(file: &str) -> Vec<Vec<N>> {
     let lines = file.lines().filter(|line| !line.starts_with('#'));
-    let boards = lines.map(|line| line.split_whitespace().map(|word| word.parse().unwrap()).collect());
-    let boards: Vec<Vec<u8>> = boards.collect();
+    lines.map(|line| line.split_whitespace().map(|word| word.parse().unwrap()).collect()).collect()
+}
+
+/// Korf's hundred boards, goal 0, 1, ..., 15.
+pub(crate) fn korf() -> Vec<Vec<u32>> {
+    lines(include_str!("../data/korf100.txt"))
+}
+
+/// The seventeen boards at 80 moves, goal 1, 2, ..., 15, 0.
+pub(crate) fn antipodes() -> Vec<Vec<u32>> {
+    lines(include_str!("../data/antipodes15.txt"))
+}
+
+/// The board to which moves in letters lead from one of 4x4.
+pub(crate) fn followed(start: &[u32], moves: &str) -> Board {
+    let tiles: Vec<u8> = start.iter().map(|&tile| u8::try_from(tile).unwrap()).collect();
+    let (grid, mut at) = (layout(4, 4), Position::new(Board::new(&tiles)));
+    for letter in moves.chars() {
+        let step = |&&to: &&Cell| grid.direction(at.blank(), to).unwrap().letter() == letter;
+        at = at.slid(*grid.neighbours(at.blank()).iter().find(step).unwrap());
+    }
+    at.board()
+}
+
+/// Searches for so many boards of a file.
+fn check(wide: &Wide, file: &str, count: usize, seen: impl Fn(&[u8]) -> Vec<u8>) {
+    let boards = lines::<u8>(file);
     assert_eq!(boards.len(), count);
     for board in boards {
         let path = wide.path(&wide.patterns, Board::new(&seen(&board[2..])));
@@ -242,9 +269,7 @@ fn boards_of_sixteen_cells_are_answered_and_hard_ones_stop_when_told() {
 
 /// Korf's goal has its blank first, the default goal last: to the engine they are one.
 async fn every_board_of_korf_has_its_length(talk: &mut Talk) {
-    let lines = include_str!("../data/korf100.txt").lines().filter(|line| !line.starts_with('#'));
-    let numbers = |line: &str| line.split_whitespace().map(|word| word.parse().unwrap()).collect();
-    let golden: Vec<Vec<u32>> = lines.map(numbers).collect();
+    let golden = korf();
     assert_eq!(golden.len(), 100);
     // One board at a time, the first alone waits.
     for line in &golden {
@@ -256,13 +281,8 @@ async fn every_board_of_korf_has_its_length(talk: &mut Talk) {
         let answer = answer(talk).await;
         let solution = solution(&answer);
         assert_eq!(solution.distance, line[1], "{line:?}");
-        let tiles: Vec<u8> = line[2..].iter().map(|&tile| u8::try_from(tile).unwrap()).collect();
-        let (grid, mut at) = (layout(4, 4), Position::new(Board::new(&tiles)));
-        for letter in solution.moves.chars() {
-            let step = |&to: &Cell| grid.direction(at.blank(), to).unwrap().letter() == letter;
-            at = at.slid(*grid.neighbours(at.blank()).iter().find(|to| step(to)).unwrap());
-        }
-        assert_eq!((at.board(), solution.moves.len()), (Board::standard(16, 0), line[1] as usize));
+        let reached = followed(&line[2..], &solution.moves);
+        assert_eq!((reached, solution.moves.len()), (Board::standard(16, 0), line[1] as usize));
     }
 }
 
