@@ -17,7 +17,7 @@ use super::pb::{self, Source, answer::Outcome};
 use super::status::ServiceError;
 use crate::config::LimitsConfig;
 use crate::domain::sliding::Shape;
-use crate::engine::{self, Engine, Query};
+use crate::engine::{self, Engine, Overload, Query};
 
 /// Upper ends of the classes into which times are counted, in seconds: from a hit in the cache to the longest job.
 const TIMES: [f64; 14] =
@@ -142,7 +142,7 @@ impl Metrics {
 
     /// Counts what an error refused for want of room, if it did.
     pub(super) fn refused(&self, error: &ServiceError) {
-        if let Some(reason) = error.shed() {
+        if let Some(reason) = Shed::of(error) {
             self.0.shed.get_or_create(&reason.label()).inc();
         }
     }
@@ -273,7 +273,7 @@ impl Rpc {
 
 /// Why something was refused or given up that another worker, or this one later, could do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shed {
+enum Shed {
     /// As many searches wait as may.
     Queue,
     /// As many jobs are in flight as may be.
@@ -304,6 +304,30 @@ const SHEDS: [Shed; 8] = [
 ];
 
 impl Shed {
+    /// How an error is counted that refuses, or gives up, for want of room or because the worker stops.
+    fn of(error: &ServiceError) -> Option<Self> {
+        match error {
+            ServiceError::Overload(Overload::Queue { .. }) => Some(Self::Queue),
+            ServiceError::Overload(Overload::InFlight { .. }) => Some(Self::InFlight),
+            ServiceError::Streams { .. } => Some(Self::Streams),
+            ServiceError::Connection { .. } => Some(Self::Connection),
+            ServiceError::CallerInFlight { .. } => Some(Self::Caller),
+            ServiceError::CallerRate { .. } => Some(Self::Rate),
+            ServiceError::Draining => Some(Self::Draining),
+            ServiceError::ReaderStalled { .. } => Some(Self::Stalled),
+            ServiceError::Invalid { .. }
+            | ServiceError::DuplicateId { .. }
+            | ServiceError::Failure(_)
+            | ServiceError::Misuse(_)
+            | ServiceError::NoToken
+            | ServiceError::WrongToken
+            | ServiceError::Revoked
+            | ServiceError::Aged
+            | ServiceError::Request { .. }
+            | ServiceError::Deadline => None,
+        }
+    }
+
     fn label(self) -> Label {
         let reason = match self {
             Self::Queue => "queue",

@@ -7,7 +7,6 @@ use prost::Message;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
-use super::metrics::Shed;
 use crate::config::MAX_REQUEST_ID_BYTES;
 use crate::engine::{Failure, Overload};
 
@@ -140,30 +139,6 @@ impl ServiceError {
             | Self::Failure(Failure::Panicked)
             | Self::Deadline
             | Self::Request { .. } => ErrorDetails::new(),
-        }
-    }
-
-    /// How it is counted when it refuses, or gives up, for want of room or because the worker stops.
-    pub(super) fn shed(&self) -> Option<Shed> {
-        match self {
-            Self::Overload(Overload::Queue { .. }) => Some(Shed::Queue),
-            Self::Overload(Overload::InFlight { .. }) => Some(Shed::InFlight),
-            Self::Streams { .. } => Some(Shed::Streams),
-            Self::Connection { .. } => Some(Shed::Connection),
-            Self::CallerInFlight { .. } => Some(Shed::Caller),
-            Self::CallerRate { .. } => Some(Shed::Rate),
-            Self::Draining => Some(Shed::Draining),
-            Self::ReaderStalled { .. } => Some(Shed::Stalled),
-            Self::Invalid { .. }
-            | Self::DuplicateId { .. }
-            | Self::Failure(_)
-            | Self::Misuse(_)
-            | Self::NoToken
-            | Self::WrongToken
-            | Self::Revoked
-            | Self::Aged
-            | Self::Request { .. }
-            | Self::Deadline => None,
         }
     }
 
