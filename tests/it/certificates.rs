@@ -1,46 +1,12 @@
-//! Certificates made on the spot, in a folder that is gone with them.
+//! Certificates made on the spot.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, SystemTime};
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use taquin::config::{LimitsConfig, SecurityConfig, Sweep};
 use taquin::service::{Embedded, Security, embedded_secured};
 
-/// A folder of a test's own.
-pub(crate) struct Folder(PathBuf);
-
-impl Folder {
-    pub(crate) fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("taquin-it-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).unwrap();
-        Self(path)
-    }
-
-    /// Where a file of this name is, or would be.
-    pub(crate) fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-
-    /// Writes a file that nobody else can read, and says where it is.
-    pub(crate) fn write(&self, name: &str, text: &str) -> String {
-        let path = self.path(name);
-        fs::write(&path, text).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        drop(fs::remove_dir_all(&self.0));
-    }
-}
+use crate::folder::Folder;
 
 /// Who issues certificates.
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -85,7 +51,7 @@ impl Authority {
 /// A folder with an authority `ca.pem`, and of it `server.pem` and `server.key`.
 pub(crate) fn folder() -> (Folder, Authority) {
     let (folder, authority) = (Folder::new(), Authority::new("ours"));
-    folder.write("ca.pem", &authority.pem());
+    folder.write("ca.pem", authority.pem());
     write_pair(&folder, "server", &authority.issue());
     (folder, authority)
 }

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
 use std::process::Output;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use clap::{Args, Command, Parser};
 use proptest::prelude::*;
@@ -15,29 +13,24 @@ use taquin::config::layers::Layers;
 use taquin::config::{ServerConfig, file};
 use taquin::service::pb;
 
+use crate::folder::Folder;
 use crate::process::{Worker, command};
 use crate::support::{run, soon};
 
 /// A file of its own, gone with the test.
-struct File(PathBuf);
+struct File {
+    path: String,
+    _folder: Folder,
+}
 
 impl File {
     fn new(text: impl AsRef<[u8]>) -> Self {
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("taquin-{}-{number}.toml", std::process::id()));
-        fs::write(&path, text).unwrap();
-        Self(path)
+        let folder = Folder::new();
+        Self { path: folder.write("taquin.toml", text), _folder: folder }
     }
 
     fn path(&self) -> &str {
-        self.0.to_str().unwrap()
-    }
-}
-
-impl Drop for File {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        &self.path
     }
 }
 

@@ -13,6 +13,7 @@ mod domain;
 mod drain;
 mod faults;
 mod field_cases;
+mod folder;
 mod frames;
 mod fuzz_twins;
 mod graph_theory;

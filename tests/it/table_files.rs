@@ -1,32 +1,11 @@
 //! Files of pattern databases, as the binary reads and refuses them before it serves anything.
 
 use std::fs;
-use std::path::PathBuf;
 
+use crate::folder::Folder;
 use crate::process::command;
 
 const FIRST: &str = "4x4-blank-0-tiles-1-4-5-8-9-12-13.pattern";
-
-/// A folder of its own, gone with the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("taquin-{}-{name}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        Self(folder)
-    }
-
-    fn path(&self) -> &str {
-        self.0.to_str().unwrap()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// What the binary says before it ends with exit code 1.
 fn refused(arguments: &[&str]) -> String {
@@ -42,25 +21,25 @@ fn refused_with(code: i32, arguments: &[&str]) -> String {
 
 #[test]
 fn a_folder_without_the_large_set_is_refused_by_the_file_that_is_missing() {
-    let folder = Folder::new("empty");
-    let said = refused(&["--tables", folder.path()]);
+    let folder = Folder::new();
+    let said = refused(&["--tables", folder.place()]);
     assert!(said.contains(FIRST) && said.contains("No such file"), "{said}");
-    assert!(said.contains(&format!("`taquin-server tables build --dir {}`", folder.path())), "{said}");
+    assert!(said.contains(&format!("`taquin-server tables build --dir {}`", folder.place())), "{said}");
 }
 
 #[test]
 fn what_is_no_table_is_refused_with_its_name() {
-    let folder = Folder::new("other");
-    fs::write(folder.0.join(FIRST), [b'x'; 100]).unwrap();
-    let said = refused(&["--tables", folder.path()]);
+    let folder = Folder::new();
+    fs::write(folder.path(FIRST), [b'x'; 100]).unwrap();
+    let said = refused(&["--tables", folder.place()]);
     assert!(said.contains(FIRST) && said.contains("no pattern database"), "{said}");
 }
 
 #[test]
 fn what_is_no_file_is_refused_without_being_opened() {
-    let folder = Folder::new("kind");
-    fs::create_dir(folder.0.join(FIRST)).unwrap();
-    let said = refused(&["--tables", folder.path()]);
+    let folder = Folder::new();
+    fs::create_dir(folder.path(FIRST)).unwrap();
+    let said = refused(&["--tables", folder.place()]);
     assert!(said.contains(FIRST) && said.contains("no regular file"), "{said}");
 }
 

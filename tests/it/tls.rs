@@ -19,8 +19,9 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
 
 use crate::boards::{self, SOLVED};
-use crate::certificates::{Authority, Folder, Pair, folder, secured, serve_secured, write_pair};
+use crate::certificates::{Authority, Pair, folder, secured, serve_secured, write_pair};
 use crate::cli;
+use crate::folder::Folder;
 use crate::process::{self, Worker};
 use crate::raw::until_closed;
 use crate::support::{Client, Talk, assert_solves, job, run, serve, soon, wait_until};
@@ -104,7 +105,7 @@ fn boards_are_solved_over_tls() {
 fn what_is_wrong_with_a_servers_certificate_is_said() {
     run(async {
         let (folder, authority) = folder();
-        folder.write("other.pem", &Authority::new("another").pem());
+        folder.write("other.pem", Authority::new("another").pem());
         write_pair(&folder, "named", &authority.issue_for(&["worker.example"], Duration::from_hours(1)));
         let end = SystemTime::now() + Duration::from_secs(3);
         write_pair(&folder, "ending", &authority.issue_until(&["127.0.0.1"], end));
@@ -151,7 +152,7 @@ fn clients_show_a_certificate_where_one_is_wanted() {
     run(async {
         let (folder, _) = folder();
         let (clients, foreign) = (Authority::new("clients"), Authority::new("foreign"));
-        let client_ca = folder.write("clients.pem", &clients.pem());
+        let client_ca = folder.write("clients.pem", clients.pem());
         write_pair(&folder, "client", &clients.issue());
         write_pair(&folder, "foreign", &foreign.issue());
         let security = SecurityConfig { tls_client_ca: Some(client_ca.into()), ..secured(&folder) };

@@ -17,8 +17,9 @@ use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
 use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 
 use crate::boards::{self, SOLVED};
-use crate::certificates::{Folder, serve_secured};
+use crate::certificates::serve_secured;
 use crate::cli;
+use crate::folder::Folder;
 use crate::process::Worker;
 use crate::support::{
     AT_ONCE, Client, Talk, assert_cancelled, assert_shed, assert_solves, blocker, connect, endpoint,
@@ -163,7 +164,7 @@ fn the_client_shows_the_token_of_its_file_or_its_environment() {
         let (server, folder) = serve(&format!("one {ONE}")).await;
         let address = server.address().to_string();
         tokio::task::spawn_blocking(move || {
-            let (right, wrong) = (folder.write("right", &format!("{ONE}\n")), folder.write("wrong", TWO));
+            let (right, wrong) = (folder.write("right", format!("{ONE}\n")), folder.write("wrong", TWO));
             let empty = folder.write("empty", "\n");
             let ask = |command: &str, file: Option<&str>, variable: Option<&str>| {
                 let mut client = cli::command();
@@ -289,7 +290,7 @@ fn packed_boards_count_each() {
 fn tokens_change_and_a_removed_ones_streams_end() {
     run(async {
         let folder = Folder::new();
-        let tokens = folder.write("tokens", &format!("one {ONE} rate=1\ntwo {TWO}"));
+        let tokens = folder.write("tokens", format!("one {ONE} rate=1\ntwo {TWO}"));
         let worker = Worker::spawn(&["--tokens", &tokens]);
         let client = worker.connect().await;
         let (mut kept, mut gone) = (open(&client, ONE).await, open(&client, TWO).await);
@@ -344,7 +345,7 @@ fn a_signal_without_anything_to_read_again_changes_nothing() {
 fn neither_log_nor_answer_tells_a_token_a_panic_or_a_path() {
     run(async {
         let folder = Folder::new();
-        let (tokens, foreign) = (folder.write("tokens", &format!("one {ONE}")), "foreign-0123456789-abcdef");
+        let (tokens, foreign) = (folder.write("tokens", format!("one {ONE}")), "foreign-0123456789-abcdef");
         let worker = Worker::spawn(&["--tokens", &tokens, "--log", "trace"]);
         let client = worker.connect().await;
         let mut said = Vec::new();
@@ -377,7 +378,7 @@ fn neither_log_nor_answer_tells_a_token_a_panic_or_a_path() {
 fn a_worker_that_is_open_to_the_network_says_so() {
     run(async {
         let folder = Folder::new();
-        let tokens = folder.write("tokens", &format!("one {ONE}"));
+        let tokens = folder.write("tokens", format!("one {ONE}"));
         let everywhere = ["--listen", "0.0.0.0:0"];
         let open = "everyone who reaches this address may ask";
         let seen = "others on the network can read and change what is said";
@@ -400,7 +401,7 @@ fn a_file_that_everyone_can_read_is_warned_of() {
     use std::os::unix::fs::PermissionsExt;
     run(async {
         let folder = Folder::new();
-        let tokens = folder.write("tokens", &format!("one {ONE}"));
+        let tokens = folder.write("tokens", format!("one {ONE}"));
         for (mode, is_warned) in [(0o640, false), (0o644, true)] {
             std::fs::set_permissions(&tokens, std::fs::Permissions::from_mode(mode)).unwrap();
             let worker = Worker::spawn(&["--tokens", &tokens]);
